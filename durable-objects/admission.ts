@@ -1,7 +1,7 @@
 import { DurableObject } from 'cloudflare:workers';
 import { MINUTE, SECOND } from '#core/time.ts';
 import type { Env } from '#platform/context.ts';
-import type { EndedSessions, Session, UsedSession } from '#rules/access/sessions.ts';
+import { type EndedSessions, isEnded, type Session, type UsedSession } from '#rules/access/sessions.ts';
 import {
   type AddressAnswer,
   type AddressWindow,
@@ -206,6 +206,15 @@ export class Admission extends DurableObject<Env> implements AdmissionRpc {
     return answer;
   }
 
+  /** Takes back a hit of an open window, for a try that turned out to be right. */
+  async release(name: string): Promise<void> {
+    const held = this.#hits.get(name);
+    if (!held || held.hits === 0) return;
+    const left = { ...held, hits: held.hits - 1 };
+    this.#hits.set(name, left);
+    if (!isShort(left)) this.#save(`hit:${name}`, left);
+  }
+
   /** Returns the shard that claimed the message first. The claim is stored and expires like an address window. */
   async claimMessage(owner: string, { windowMs, now }: { windowMs: number; now: number }): Promise<string> {
     const [claimed] = this.#hits.keys();
@@ -261,9 +270,7 @@ export class Admission extends DurableObject<Env> implements AdmissionRpc {
   }
 
   async endSessions(ended: EndedSessions, now: number): Promise<number> {
-    const open = (await this.listSessions(now)).filter(({ sessionId, method }) =>
-      'methods' in ended ? ended.methods.includes(method) : sessionId !== ended.except,
-    );
+    const open = (await this.listSessions(now)).filter((session) => isEnded(session, ended));
     for (const { sessionId } of open) this.#sessions.end(sessionId, now);
     return open.length;
   }

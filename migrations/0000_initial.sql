@@ -473,6 +473,38 @@ CREATE TABLE `seller_domains` (
 );
 --> statement-breakpoint
 CREATE INDEX `seller_domains_due` ON `seller_domains` (`next_check_at`);--> statement-breakpoint
+CREATE TABLE `passkeys` (
+	`id` blob PRIMARY KEY NOT NULL,
+	`person_id` blob NOT NULL,
+	`credential_id` text NOT NULL,
+	`public_key` text NOT NULL,
+	`user_handle` text NOT NULL,
+	`counter` integer NOT NULL,
+	`transports` text NOT NULL,
+	`is_backed_up` integer NOT NULL,
+	`name` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`last_used_at` integer
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `passkeys_credential_id_unique` ON `passkeys` (`credential_id`);--> statement-breakpoint
+CREATE INDEX `passkeys_of_person` ON `passkeys` (`person_id`,`id`);--> statement-breakpoint
+CREATE TABLE `recovery_codes` (
+	`person_id` blob NOT NULL,
+	`hash` text NOT NULL,
+	PRIMARY KEY(`person_id`, `hash`)
+);
+--> statement-breakpoint
+CREATE TABLE `totp_secrets` (
+	`person_id` blob PRIMARY KEY NOT NULL,
+	`sealed` text NOT NULL,
+	`last_step` integer NOT NULL,
+	`confirmed_at` integer,
+	`expires_at` integer
+);
+--> statement-breakpoint
+CREATE INDEX `totp_secrets_sealed` ON `totp_secrets` (substr(sealed, 1, 8));--> statement-breakpoint
+CREATE INDEX `totp_secrets_expiring` ON `totp_secrets` (`expires_at`) WHERE expires_at IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `listing_words` (
 	`listing_id` blob NOT NULL,
 	`word` text NOT NULL,
@@ -553,6 +585,7 @@ CREATE TABLE `persons` (
 	`token_version` integer NOT NULL,
 	`email_verified` integer NOT NULL,
 	`former_emails` text DEFAULT '[]' NOT NULL,
+	`factors` text,
 	`locale` text DEFAULT 'en' NOT NULL
 );
 --> statement-breakpoint

@@ -1,11 +1,11 @@
-import type { AccountId, SessionId } from '#core/ids.ts';
+import type { AccountId, PasskeyId, SessionId } from '#core/ids.ts';
 import { SEEN_MS, SESSIONS_MAX, type Session, type UsedSession } from '#rules/access/sessions.ts';
 import { Tables } from '../tables.ts';
 
 const COLUMNS = {
   sessions: `id TEXT PRIMARY KEY, method TEXT NOT NULL, factor TEXT, ip TEXT NOT NULL, country TEXT, user_agent TEXT NOT NULL,
     account_id TEXT NOT NULL, token_version INTEGER NOT NULL, created_at INTEGER NOT NULL, last_seen_at INTEGER NOT NULL,
-    expires_at INTEGER NOT NULL, ended_at INTEGER`,
+    expires_at INTEGER NOT NULL, ended_at INTEGER, passkey_id TEXT`,
 };
 
 type Row = {
@@ -21,6 +21,7 @@ type Row = {
   last_seen_at: number;
   expires_at: number;
   ended_at: number | null;
+  passkey_id: PasskeyId | null;
 };
 
 const OPEN = 'ended_at IS NULL AND expires_at > ?';
@@ -46,9 +47,9 @@ export class Sessions {
     if (isFirst && this.#tables.rows('SELECT 1 FROM sessions LIMIT 1').length > 0) return;
     this.expire(now);
     this.#tables.write(
-      'INSERT OR IGNORE INTO sessions VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)',
+      'INSERT OR IGNORE INTO sessions VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, ?)',
       ...[session.sessionId, session.method, session.factor, session.ip, session.country, session.userAgent],
-      ...[session.accountId, session.tokenVersion, now, session.lastSeenAt, session.expiresAt],
+      ...[session.accountId, session.tokenVersion, now, session.lastSeenAt, session.expiresAt, session.passkeyId],
     );
     this.#tables.write('UPDATE sessions SET ended_at = ? WHERE ended_at IS NULL AND token_version < ?', now, session.tokenVersion);
     this.#tables.write(`UPDATE sessions SET ended_at = ? WHERE id IN (${beyond('ended_at IS NULL', 'last_seen_at')})`, now);
@@ -76,6 +77,7 @@ export class Sessions {
       sessionId: row.id,
       method: row.method,
       factor: row.factor,
+      passkeyId: row.passkey_id,
       ip: row.ip,
       country: row.country,
       userAgent: row.user_agent,

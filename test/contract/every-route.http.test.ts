@@ -97,6 +97,7 @@ describe('built routes', () => {
       endpoint_id,
       delivery_id: String(sent.body.delivery_id),
       product_id: product.product_id,
+      passkey_id: NOWHERE,
       payment_id: payment.payment_id,
       receipt_id: confirmed.receipt_id,
       membership_id: confirmed.membership_id,

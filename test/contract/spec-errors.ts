@@ -1,7 +1,7 @@
 /** Every error code and its status. A code with two statuses has its usual one here. */
 const ERROR_CODES: Record<number, string> = {
   400: 'idempotency_key_required idempotency_key_too_long idempotency_key_invalid invalid_product_type invalid_state invalid_rpc_payload',
-  401: 'invalid_authorization invalid_credentials webhook_signature_failed connector_secret_invalid',
+  401: 'invalid_authorization invalid_credentials factor_required webhook_signature_failed connector_secret_invalid',
   402: 'payment_required',
   403: 'account_suspended account_deleted admin_requires_staff entitlement_missing subscription_expired handoff_secret_mismatch spend_limit_exceeded',
   404: 'not_found',

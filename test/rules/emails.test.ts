@@ -19,6 +19,7 @@ const factsWith = (text: string): EmailFacts => ({
   account_claimed: { at: AT, keys: 2, endpoints: 1, providers: 1, wallets: 3 },
   payout_changed: { wallet: text, previous: text, paid_for: text, at: AT },
   security_alert: { change: 'live_key', named: text, at: AT },
+  passkey_suspect: { named: text, at: AT },
   plan_due: { plan: text, through: AT },
   plan_renews: { plan: text, through: AT },
   endpoint_failing: { url: text, since: AT, disables_at: AT },

@@ -24,6 +24,7 @@ export const ERRORS = {
     'The credential is missing or not valid. Send an API key (svc_…) in X-Svc-Key, or a session token in Authorization: Bearer.',
   ),
   invalid_credentials: entry(401, 'The email address or the password is wrong.'),
+  factor_required: entry(401, 'The sign-in needs a second factor. Send meta.ticket with one of meta.methods to POST /v1/auth/factor.'),
   connector_secret_invalid: entry(401, 'The connector secret is missing or wrong. Send it in X-Svc-Connector-Secret.'),
   webhook_signature_failed: entry(401, 'The signature does not match the raw body. Check the shared secret and sign the exact bytes.'),
   payment_required: entry(402, 'Pay the challenge in the PAYMENT-REQUIRED header, then repeat the request with PAYMENT-SIGNATURE.'),

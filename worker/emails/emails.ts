@@ -103,6 +103,13 @@ export const EMAILS: { readonly [N in EmailTemplate]: EmailDefinition<EmailFacts
       at: formatInstant(locale, at, 'UTC'),
     }),
   },
+  /** Counter of a passkey that went back. No preference turns this email off. */
+  passkey_suspect: {
+    pref: null,
+    to: 'anyone',
+    path: () => '/login',
+    values: ({ named, at }, locale) => ({ named: plainName(named), at: formatInstant(locale, at, 'UTC') }),
+  },
   plan_due: {
     pref: 'renewals',
     to: 'owner',

@@ -2,6 +2,7 @@ import { emailRoutes } from '#features/accounts/auth/email.routes.ts';
 import { authRoutes } from '#features/accounts/auth/routes.ts';
 import { sessionRoutes } from '#features/accounts/auth/session.routes.ts';
 import { domainRoutes } from '#features/accounts/domain/routes.ts';
+import { factorRoutes, factorSignInRoutes } from '#features/accounts/factors/routes.ts';
 import { keyRoutes } from '#features/accounts/keys/routes.ts';
 import { oauthRoutes } from '#features/accounts/oauth/routes.ts';
 import { operatorRoutes } from '#features/accounts/operator/routes.ts';
@@ -55,9 +56,11 @@ import { webhookRoutes } from '#features/webhooks/endpoints/routes.ts';
 export const versionedRouters = [
   authRoutes,
   sessionRoutes,
+  factorSignInRoutes,
   emailRoutes,
   oauthRoutes,
   accountRoutes,
+  factorRoutes,
   domainRoutes,
   communityRoutes,
   analyticsRoutes,

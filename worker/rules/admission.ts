@@ -8,7 +8,7 @@ import type { AccountId, SessionId } from '#core/ids.ts';
 import { DAY } from '#core/time.ts';
 import { isInNetworks } from './access/networks.ts';
 import { hasScope, type KeyScope } from './access/scopes.ts';
-import type { EndedSessions, Session, UsedSession } from './access/sessions.ts';
+import type { EndedSessions, Factor, Session, UsedSession } from './access/sessions.ts';
 import type { CallOutcome, KeyUsage } from './analytics/key-usage.ts';
 import type { Customer } from './balance.ts';
 import type { KeyedUse, PassedOutcome } from './entitlement-rpc.ts';
@@ -24,6 +24,8 @@ export interface AdmittedAccount extends AccountPlans {
   status: AccountStatus;
   tokenVersion: number;
   isStaff: boolean;
+  /** Ways in which the person can prove a factor. Absent without one. */
+  factors?: readonly Factor[];
   /** Version of the D1 row. An older load never overwrites a newer one. */
   version: number;
 }
@@ -101,6 +103,8 @@ export interface Caller {
   permissions: Permission[];
   plan: PlanName;
   isStaff: boolean;
+  /** Ways in which the signed-in person can prove a factor. Absent without one, and for a key. */
+  factors?: readonly Factor[];
 }
 
 export type RefusalReason =
@@ -155,6 +159,8 @@ export interface AdmissionRpc {
   record(outcome: CallOutcome): Promise<void>;
   usage(): Promise<Record<string, KeyUsage>>;
   hit(windows: AddressWindow[], now: number): Promise<AddressAnswer>;
+  /** Takes back a hit of an open window. */
+  release(name: string): Promise<void>;
   spendFees(spend: FeeSpend): Promise<FeeAnswer>;
   /** Claims a message for a time and returns the owner. Of concurrent claims, the first wins. */
   claimMessage(owner: string, claim: { windowMs: number; now: number }): Promise<string>;
@@ -243,8 +249,9 @@ export function judgeCaller(
   if (key?.scopes && scope && !hasScope(key.scopes, scope)) return { ok: false, reason: 'scope', ...known };
   const livemode = key ? key.livemode : mode !== 'sandbox';
   if (key && mode && (mode === 'live') !== key.livemode) return { ok: false, reason: 'mode', ...known };
-  const { accountId, isStaff } = account;
-  return { ok: true, caller: { accountId, keyId: key?.keyId ?? null, livemode, permissions, plan: planAt(account, request.now), isStaff } };
+  const { accountId, isStaff, factors } = account;
+  const caller = { accountId, keyId: key?.keyId ?? null, livemode, permissions, plan: planAt(account, request.now), isStaff };
+  return { ok: true, caller: { ...caller, ...(factors && !key && { factors }) } };
 }
 
 /** Network fees about to be paid. A negative number releases fees. */

@@ -128,6 +128,15 @@ getAccount get GET /v1/account/me m
 updateAccount update PATCH /v1/account/me mb
 changeSecurity changeSecurity PATCH /v1/account/me/security b
 deleteAccount delete DELETE /v1/account/account
+beginPasskeyRegistration beginPasskeyRegistration POST /v1/account/passkeys/options
+registerPasskey registerPasskey POST /v1/account/passkeys b
+listPasskeys listPasskeys GET /v1/account/passkeys
+renamePasskey renamePasskey PATCH /v1/account/passkeys/{passkey_id} b
+removePasskey removePasskey DELETE /v1/account/passkeys/{passkey_id}
+beginTotp beginTotp POST /v1/account/totp
+removeTotp removeTotp DELETE /v1/account/totp
+confirmTotp confirmTotp POST /v1/account/totp/confirm b
+renewRecoveryCodes renewRecoveryCodes POST /v1/account/recovery-codes
 getDomain getDomain GET /v1/account/domain
 setDomain setDomain PUT /v1/account/domain b
 deleteDomain deleteDomain DELETE /v1/account/domain
@@ -192,6 +201,11 @@ createWalletNonce createWalletNonce POST /v1/auth/wallet/nonce b
 loginWithWallet loginWithWallet POST /v1/auth/wallet b
 refreshToken refresh POST /v1/auth/refresh b
 logout logout POST /v1/auth/logout b
+beginPasskeyLogin beginPasskeyLogin POST /v1/auth/passkey/options
+loginWithPasskey loginWithPasskey POST /v1/auth/passkey b
+loginWithFactor loginWithFactor POST /v1/auth/factor b
+beginStepUp beginStepUp POST /v1/auth/step-up/options
+stepUp stepUp POST /v1/auth/step-up b
 forgotPassword forgotPassword POST /v1/auth/password/forgot b
 resetPassword resetPassword POST /v1/auth/password/reset b
 listOAuthProviders listProviders GET /v1/auth/oauth/providers

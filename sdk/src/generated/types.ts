@@ -127,6 +127,87 @@ export interface EndedSessions {
   ended: number;
 }
 
+export interface PasskeyCeremony {
+  /** Identifier of the ceremony, as its options name it. */
+  ceremony_id: string;
+  /** `PublicKeyCredentialRequestOptionsJSON` for `navigator.credentials.get`. */
+  options: {
+    /** Challenge, valid once and for five minutes. */
+    challenge: string;
+    /** Milliseconds for the person to answer. */
+    timeout: number;
+    /** Host of the service. */
+    rpId: string;
+    /** Passkeys that may answer. All may if the list is empty. */
+    allowCredentials: {
+      /** Identifier of the credential. */
+      id: string;
+      /** Type of the credential. */
+      type: 'public-key';
+      /** Transports of the authenticator. */
+      transports: string[];
+    }[];
+    /** The authenticator verifies the person. */
+    userVerification: 'required';
+  };
+}
+
+/** `AuthenticationResponseJSON` of Web Authentication, as `toJSON()` returns it. */
+export interface PasskeyAuthenticationResponse {
+  /** Identifier of the credential. */
+  id: string;
+  /** Identifier of the credential. */
+  rawId: string;
+  /** Type of the credential. */
+  type: 'public-key';
+  /** Attachment of the authenticator. */
+  authenticatorAttachment?: string | null;
+  /** Results of extensions. Ignored. */
+  clientExtensionResults?: Record<string, unknown>;
+  /** Response of the authenticator. */
+  response: {
+    /** Client data of the browser. */
+    clientDataJSON: string;
+    /** Authenticator data. */
+    authenticatorData: string;
+    /** Signature of the authenticator. */
+    signature: string;
+    /** Handle of the person at the authenticator. */
+    userHandle?: string | null;
+  };
+}
+
+export interface PasskeyLoginRequest {
+  /** Identifier of the ceremony, as its options name it. */
+  ceremony_id: string;
+  /** `AuthenticationResponseJSON` of the browser. */
+  response: PasskeyAuthenticationResponse;
+}
+
+export interface FactorRequest {
+  /** Ticket of the refusal `factor_required`. */
+  ticket: string;
+  /** Six digits of the authenticator app. */
+  totp?: string;
+  /** Unused recovery code. */
+  recovery_code?: string;
+  /** Identifier of the passkey’s ceremony, with `response`. */
+  ceremony_id?: string;
+  /** `AuthenticationResponseJSON` of the browser, with `ceremony_id`. */
+  response?: PasskeyAuthenticationResponse;
+}
+
+export interface StepUpRequest {
+  /** Six digits of the authenticator app. */
+  totp?: string;
+  /** Unused recovery code. */
+  recovery_code?: string;
+  /** Identifier of the passkey’s ceremony, with `response`. */
+  ceremony_id?: string;
+  /** `AuthenticationResponseJSON` of the browser, with `ceremony_id`. */
+  response?: PasskeyAuthenticationResponse;
+}
+
 export interface VerifyEmailRequest {
   /** Token from the email: the part after `#token=` in its link. */
   token: string;
@@ -229,6 +310,15 @@ export interface MerchantSettings {
   default_support_url: string;
 }
 
+export interface Factors {
+  /** Number of passkeys. */
+  passkeys: number;
+  /** True if the person has an authenticator app. */
+  totp: boolean;
+  /** Number of unused recovery codes. */
+  recovery_codes_left: number;
+}
+
 /** Time of the takeover of the account by the owner of its email address, and the access that ended with it. */
 export interface ClaimedAccount {
   /** Time of the takeover. */
@@ -280,6 +370,8 @@ export interface Account {
   claims: Claims;
   /** True if the account has a password. */
   has_password: boolean;
+  /** Second factors of the person. */
+  factors: Factors;
   /** Linked sign-in providers. */
   auth_providers: string[];
   /** Access that ended when the owner of the email address took over the account. */
@@ -341,6 +433,157 @@ export interface ChangeSecurityRequest {
   current_password?: string;
   /** New password of 8 to 128 characters. */
   new_password?: string;
+}
+
+export interface PasskeyRegistrationCeremony {
+  /** Identifier of the ceremony, as its options name it. */
+  ceremony_id: string;
+  /** `PublicKeyCredentialCreationOptionsJSON` for `navigator.credentials.create`. */
+  options: {
+    /** Challenge, valid once and for five minutes. */
+    challenge: string;
+    /** Milliseconds for the person to answer. */
+    timeout: number;
+    /** Service that the passkey is for. */
+    rp: {
+      /** Host of the service. */
+      id: string;
+      /** Name of the service. */
+      name: string;
+    };
+    /** Person that the passkey is for. */
+    user: {
+      /** Random handle of the person. */
+      id: string;
+      /** Email address or wallet of the person. */
+      name: string;
+      /** Name of the person. */
+      displayName: string;
+    };
+    /** Algorithms, the preferred one first. */
+    pubKeyCredParams: {
+      /** Type of the credential. */
+      type: 'public-key';
+      /** COSE algorithm. */
+      alg: number;
+    }[];
+    /** Passkeys that are registered already. */
+    excludeCredentials: {
+      /** Identifier of the credential. */
+      id: string;
+      /** Type of the credential. */
+      type: 'public-key';
+      /** Transports of the authenticator. */
+      transports: string[];
+    }[];
+    /** Requirements on the authenticator. */
+    authenticatorSelection: {
+      /** The authenticator stores the passkey. */
+      residentKey: 'required';
+      /** The same, for older browsers. */
+      requireResidentKey: boolean;
+      /** The authenticator verifies the person. */
+      userVerification: 'required';
+    };
+    /** No statement about the make of the authenticator. */
+    attestation: 'none';
+  };
+}
+
+/** `RegistrationResponseJSON` of Web Authentication, as `toJSON()` returns it. */
+export interface PasskeyRegistrationResponse {
+  /** Identifier of the credential. */
+  id: string;
+  /** Identifier of the credential. */
+  rawId: string;
+  /** Type of the credential. */
+  type: 'public-key';
+  /** Attachment of the authenticator. */
+  authenticatorAttachment?: string | null;
+  /** Results of extensions. Ignored. */
+  clientExtensionResults?: Record<string, unknown>;
+  /** Response of the authenticator. */
+  response: {
+    /** Client data of the browser. */
+    clientDataJSON: string;
+    /** Attestation object of the authenticator. */
+    attestationObject: string;
+    /** Transports of the authenticator. */
+    transports?: string[];
+    /** Copy of a part of the attestation object. Ignored. */
+    authenticatorData?: string;
+    /** Copy of a part of the attestation object. Ignored. */
+    publicKey?: string;
+    /** Copy of a part of the attestation object. Ignored. */
+    publicKeyAlgorithm?: number;
+  };
+}
+
+export interface RegisterPasskeyRequest {
+  /** Identifier of the ceremony, as its options name it. */
+  ceremony_id: string;
+  /** `RegistrationResponseJSON` of the browser. */
+  response: PasskeyRegistrationResponse;
+  /** Name of the passkey. Default: the day of its registration. */
+  name?: string;
+}
+
+export interface Passkey {
+  /** Unique identifier. */
+  passkey_id: string;
+  /** Name of the passkey. */
+  name: string;
+  /** True if the passkey is synchronized or backed up, and so survives the loss of a device. */
+  backed_up: boolean;
+  /** Transports of the authenticator. */
+  transports: string[];
+  /** Time at which the object was created. */
+  created_at: string;
+  /** Time of the last use. */
+  last_used_at: string | null;
+}
+
+export interface RegisteredPasskey {
+  /** Registered passkey. */
+  passkey: Passkey;
+  /** Ten codes, each of which replaces a factor once. Shown only in this response. Store them safely. */
+  recovery_codes?: string[];
+}
+
+export interface Passkeys {
+  /** Passkeys. */
+  items: Passkey[];
+}
+
+export interface RenamePasskeyRequest {
+  /** Name of the passkey, to recognize it by. */
+  name: string;
+}
+
+export interface PendingTotp {
+  /** URI of the QR code that the app scans. */
+  otpauth_uri: string;
+  /** Secret in base32, to type in. Shown only in this response. */
+  secret: string;
+  /** Time of expiry. */
+  expires_at: string;
+}
+
+export interface ConfirmTotpRequest {
+  /** Six digits of the authenticator app. */
+  code: string;
+}
+
+export interface ConfirmedTotp {
+  /** Time of the confirmation. */
+  confirmed_at: string;
+  /** Ten codes, each of which replaces a factor once. Shown only in this response. Store them safely. */
+  recovery_codes?: string[];
+}
+
+export interface RecoveryCodes {
+  /** Ten codes, each of which replaces a factor once. Shown only in this response. Store them safely. */
+  recovery_codes: string[];
 }
 
 export interface SellerDomain {

@@ -62,6 +62,7 @@ const KINDS: Partial<Record<SweepName, Kind[]>> = {
   cardPlans: [kind('billing_customers', { next_read_at: AT, subscription_status: 'active' })],
   erasures: [kind('accounts', { plan: 'free', status: 'deleted', deleted_at: AT }, { isExact: false })],
   loginNonces: [kind('login_nonces', { expires_at: AT })],
+  pendingTotp: [kind('totp_secrets', { expires_at: AT })],
   usedSignInStates: [kind('used_sign_in_states', { expires_at: AT })],
   handoffs: [kind('handoffs', { expires_at: AT })],
   identities: [kind('identity_sessions', { expires_at: AT })],

@@ -15,7 +15,7 @@ import { type Merchant, World } from '../../support/world.ts';
 
 const MINUTE = 60_000;
 const no = async () => false;
-const NONE = { email: no, wallet: no, identity: no, slug: no, customer: no };
+const NONE = { email: no, wallet: no, identity: no, passkey: no, slug: no, customer: no };
 const DATABASES = ['DB', 'DB_2', 'DB_3'] as const;
 const twenty = <T>(run: (i: number) => Promise<T>): Promise<T[]> => Promise.all(Array.from({ length: 20 }, (_, i) => run(i)));
 

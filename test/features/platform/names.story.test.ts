@@ -55,6 +55,7 @@ describe('names of three databases', () => {
     sweepNames({
       email: isUsedAs('emailKey'),
       wallet: isUsedAs('walletKey'),
+      passkey: async () => false,
       identity: async () => false,
       slug: async () => false,
       customer: async () => false,

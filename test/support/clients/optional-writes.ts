@@ -6,6 +6,7 @@ import { CONNECTOR_SECRETS, testEnv } from '../runner/env.ts';
 import { emailedToken, mailConfig } from '../servers/mail.ts';
 import { TestProcessor } from '../servers/processor.ts';
 import { type Merchant, strangerAddress, World } from '../world.ts';
+import { factorWrites } from './factor-writes.ts';
 import { tokenSignedIn } from './session.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: call() has already checked answers against the document.
@@ -232,6 +233,7 @@ export const WRITES: Record<string, () => Promise<Write>> = {
     const left = () => count('seller_domains WHERE merchant_id = ?', userId);
     return { method: 'DELETE', path: '/v1/account/domain', by: token, effects: async () => 1 - (await left()) };
   },
+  ...factorWrites(w),
   'POST /v1/memberships/{membership_id}/retry-delivery': async () => {
     const { confirmed } = await w.purchase(await w.product(people.ada), await w.chain.wallet());
     const id = confirmed.membership_id;
@@ -340,7 +342,7 @@ export const WRITES: Record<string, () => Promise<Write>> = {
   },
   'POST /v1/auth/register': async () => {
     const body = { email: `${unique()}@example.com`, password: 'correct horse battery', display_name: 'Ada' };
-    const effects = () => count('accounts WHERE email = ?', body.email);
+    const effects = () => count('persons WHERE email = ?', body.email);
     return { path: '/v1/auth/register', by: null, body, other: { ...body, display_name: 'Ada ' }, effects };
   },
 };

@@ -14,6 +14,7 @@ import { NOTIFICATION_PREFS, type NotificationPrefs, prefsOf } from '#rules/emai
 import { ACCOUNT } from '#rules/states.ts';
 import { changeAccount } from './change-account.ts';
 import { eraseWhatNames, planErasedActs } from './erasure.store.ts';
+import { eraseFactors } from './factors/store.ts';
 import { planLocks } from './oauth/identities.ts';
 import { mergeSettings } from './settings.ts';
 import { forgetLogo, forgetWallets, type MerchantSettings, revokeAllKeys, storeLogo } from './store.ts';
@@ -88,6 +89,7 @@ export async function deleteAccount(ctx: Scope, actor: Actor): Promise<void> {
       email: null,
       emailVerified: false,
       formerEmails: [],
+      factors: null,
       payoutWallet: null,
       walletAddress: null,
       displayName: 'Deleted account',
@@ -101,6 +103,7 @@ export async function deleteAccount(ctx: Scope, actor: Actor): Promise<void> {
     writes: [
       revokeAllKeys(ctx.db, account.id, ctx.now),
       forgetWallets(ctx.db, account.id),
+      ...eraseFactors(ctx.db, account.id),
       dropMailsOf(ctx, account.id, ERASED_AT_ONCE),
       ...(await planLocks(ctx, account.id)),
       ...eraseWhatNames(ctx, account.id, ERASED_AT_ONCE),

@@ -22,6 +22,7 @@ import {
 import { countPasswordTry, hitBucket } from '#platform/http/rate-limit.ts';
 import { routes } from '#platform/http/route.ts';
 import { REGIONS } from '#platform/variables/regions.ts';
+import { type CountedFactors, NO_FACTORS } from '#rules/access/factors.ts';
 import type { SignInProvider } from '#rules/admission.ts';
 import { NOTIFICATION_PREFS, type NotificationPref, prefsOf } from '#rules/emails.ts';
 import { PLAN_NAMES, planAt } from '#rules/plans.ts';
@@ -68,6 +69,14 @@ const ClaimedBody = z
     description: 'Time of the takeover of the account by the owner of its email address, and the access that ended with it.',
   });
 
+const FactorsBody = z
+  .object({
+    passkeys: z.int().describe('Number of passkeys.'),
+    totp: z.boolean().describe('True if the person has an authenticator app.'),
+    recovery_codes_left: z.int().describe('Number of unused recovery codes.'),
+  })
+  .openapi('Factors');
+
 const AccountBody = z
   .object({
     user_id: AccountUuid,
@@ -91,6 +100,7 @@ const AccountBody = z
     merchant_settings: MerchantSettings.describe('Appearance of your checkout pages.'),
     claims: ClaimsBody.describe('Claims of the token about the account.'),
     has_password: z.boolean().describe('True if the account has a password.'),
+    factors: FactorsBody.describe('Second factors of the person.'),
     auth_providers: z.array(z.string()).describe('Linked sign-in providers.'),
     claimed: ClaimedBody.optional().describe('Access that ended when the owner of the email address took over the account.'),
   })
@@ -108,6 +118,8 @@ async function findAccountDetails(ctx: Shard, { id, email }: Account): Promise<A
   ]);
   return { providers: identities.map(({ provider }) => provider), bounce };
 }
+
+const toFactors = ({ passkeys, totp, recoveryCodes }: CountedFactors) => ({ passkeys, totp, recovery_codes_left: recoveryCodes });
 
 const toAccountResource = (ctx: Ctx, account: Account, actor: Actor, { providers, bounce }: AccountDetails) => ({
   user_id: account.id,
@@ -128,6 +140,7 @@ const toAccountResource = (ctx: Ctx, account: Account, actor: Actor, { providers
   merchant_settings: Object.fromEntries(SETTING_NAMES.map((name) => [name, account.merchantSettings[name] ?? ''])),
   claims: claimsOf(account),
   has_password: account.passwordHash !== null,
+  factors: toFactors(account.factors ?? NO_FACTORS),
   auth_providers: providers,
   ...given('claimed', account.claimed && { ...account.claimed, at: iso(account.claimed.at) }),
 });

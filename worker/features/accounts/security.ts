@@ -4,7 +4,7 @@ import type { Write } from '#platform/db/commit.ts';
 import { NameTaken, withNames } from '#platform/db/names/names.ts';
 import type { StoreAnswer } from '#platform/db/once.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
-import { requireFreshSignIn } from '#platform/http/callers.ts';
+import { requireFreshSignIn, requireStepUp } from '#platform/http/callers.ts';
 import { planPasswordEmails } from './auth/email-proof.ts';
 import { formerEmailsAfter, planSecurityAlert, planVerification } from './auth/owner-emails.ts';
 import { findByPassword, newPasswordHash } from './auth/passwords.ts';
@@ -20,7 +20,8 @@ interface ChangeSecurity {
 
 /**
  * Changes email or password and ends every session, including the caller's. The previous address is notified. Throws 401
- * invalid_credentials, 403 invalid_authorization (`sign_in_required`), 409 email_registered, 422 password_too_short or no_change.
+ * invalid_credentials, 403 invalid_authorization (`sign_in_required` or
+ * `step_up_required`), 409 email_registered, 422 password_too_short or no_change.
  */
 export async function changeSecurity(
   ctx: Scope,
@@ -30,6 +31,7 @@ export async function changeSecurity(
 ): Promise<string[]> {
   if (input.email === undefined && input.newPassword === undefined) throw new ApiError('no_change');
   if (input.newPassword !== undefined) requirePasswordLength(input.newPassword);
+  requireStepUp(ctx, actor);
   let updatedFields: string[] = [];
   // Before the address is reserved, so that only the owner reserves one.
   const known = await getAccount(ctx.db, actor.accountId);

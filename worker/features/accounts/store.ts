@@ -20,6 +20,7 @@ import { type PersonRow, persons } from '#platform/db/tables/office/people.ts';
 import { type SignInIdentity, signInIdentities, usedSignInStates } from '#platform/db/tables/office/sign-in.ts';
 import { brandLogos } from '#platform/db/tables/receipts.ts';
 import { casUpdate, stepRows } from '#platform/db/versioned.ts';
+import { methodsOf } from '#rules/access/factors.ts';
 import type { AdmittedAccount, AdmittedKey, SignInProvider } from '#rules/admission.ts';
 
 export type { MerchantSettings };
@@ -69,8 +70,17 @@ export async function findAdmission(db: Db, admissionId: string): Promise<{ acco
 export const isStaffMember = (account: Account): boolean => account.isStaff && account.email !== null;
 
 export const toAdmittedAccount = (account: Account): AdmittedAccount => {
-  const { id: accountId, plan, planThrough, processorPlans, status, tokenVersion, version } = account;
-  return { accountId, plan, planThrough, processorPlans, status, tokenVersion, isStaff: isStaffMember(account), version };
+  const { id: accountId, plan, planThrough, processorPlans, status, tokenVersion, factors, version } = account;
+  const plans = { plan, planThrough, processorPlans };
+  return {
+    accountId,
+    ...plans,
+    status,
+    tokenVersion,
+    isStaff: isStaffMember(account),
+    ...(factors && { factors: methodsOf(factors) }),
+    version,
+  };
 };
 
 export function toAdmittedKey(key: ApiKey): AdmittedKey {

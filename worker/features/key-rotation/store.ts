@@ -11,6 +11,7 @@ import { jsonRows, setOf, textOfId } from '#platform/db/among.ts';
 const SEALED = {
   webhook_secrets: { table: 'webhook_endpoints', column: 'secret_sealed', owner: 'id', position: ['rowid'] },
   kept_answers: { table: 'claims', column: 'sealed_body', owner: 'scope || char(10) || key', position: ['scope', 'key'] },
+  totp_secrets: { table: 'totp_secrets', column: 'sealed', owner: 'person_id', position: ['rowid'] },
   password_hashes: { table: 'persons', column: 'password_hash', owner: 'id', position: ['rowid'] },
 } as const;
 export type SealedKind = keyof typeof SEALED;

@@ -1,11 +1,12 @@
 import type { MiddlewareHandler } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import { ApiError, assert } from '#core/errors.ts';
-import { SECOND } from '#core/time.ts';
+import { HOUR, SECOND } from '#core/time.ts';
 import { loadScope } from '#platform/chain/scope.ts';
 import type { Actor, Ctx, Tenant } from '#platform/context.ts';
 import type { Group, KeyScope } from '#rules/access/scopes.ts';
-import type { Permission, SignIn } from '#rules/admission.ts';
+import type { Factor } from '#rules/access/sessions.ts';
+import type { Permission } from '#rules/admission.ts';
 import type { CallBucket, PublicBucketName } from '#rules/plans.ts';
 import { checkIdempotencyKey, idempotencyErrors, racedKeyErrors, requireIdempotencyKey, requireSoundKey } from './idempotency-key.ts';
 import {
@@ -224,23 +225,55 @@ export const KINDS = {
 
 export const merchantBodyErrors = (...codes: Failure[]) => errors(...callerErrors, ...bodyErrors, ...codes);
 
-const isRecent = (ctx: Ctx, signIn: SignIn): boolean => ctx.wallNow - signIn.authTime <= ctx.config.FRESH_SIGN_IN_SECONDS * SECOND;
+const isRecent = (ctx: Ctx, at: number | null): boolean => at !== null && ctx.wallNow - at <= ctx.config.FRESH_SIGN_IN_SECONDS * SECOND;
 
 /**
- * True if the person signed in recently to this service. A bare nonce does not count: it names no domain, so a phishing page can obtain its
- * signature.
+ * True if the person signed in recently to this service, or with a factor, proved it recently. A bare nonce does not count: it names no
+ * domain, so a phishing page can obtain its signature.
  */
-export const isFreshSignIn = (ctx: Ctx, { signIn }: Actor): boolean =>
-  signIn !== null && isRecent(ctx, signIn) && signIn.method !== 'nonce';
+export const isFreshSignIn = (ctx: Ctx, { signIn, factors }: Actor): boolean =>
+  signIn !== null && (factors ? isRecent(ctx, signIn.factorTime) : isRecent(ctx, signIn.authTime) && signIn.method !== 'nonce');
 
-/** Required to change payout addresses or delete the account. Throws 403 sign_in_required. */
+/** Required to change payout addresses or delete the account. Throws 403 sign_in_required, or step_up_required for a person with a factor. */
 export function requireFreshSignIn(ctx: Ctx, actor: Actor): void {
+  requireStepUp(ctx, actor);
   if (!isFreshSignIn(ctx, actor)) throw signInRequired(ctx, actor);
 }
 
-/** Required for live keys, which are revocable, so a bare nonce counts too. Throws 403 sign_in_required. */
+/**
+ * Required for live keys, which are revocable, so a bare nonce counts too. Throws 403 sign_in_required, or step_up_required for a person with
+ * a factor.
+ */
 export function requireRecentSignIn(ctx: Ctx, actor: Actor): void {
-  if (!actor.signIn || !isRecent(ctx, actor.signIn)) throw signInRequired(ctx, actor);
+  requireStepUp(ctx, actor);
+  if (!actor.factors && !isRecent(ctx, actor.signIn?.authTime ?? null)) throw signInRequired(ctx, actor);
+}
+
+/** Throws 403 step_up_required for a person with a factor that was not proven recently. A caller without a factor passes. */
+export function requireStepUp(ctx: Ctx, actor: Actor): void {
+  if (actor.factors && !isFreshSignIn(ctx, actor)) throw stepUpRequired(actor.factors);
+}
+
+/** Time for which a proof of staff counts: a working day. */
+const STAFF_PROOF_MS = 12 * HOUR;
+
+/** Throws 403 factor_required for staff without a factor, step_up_required for an old proof, unless the deployment lets them act without. */
+export function requireStaffFactor({ config, wallNow }: Ctx, { via, factors, signIn }: Actor): void {
+  if (config.STAFF_FACTOR === 'optional' || via === 'key') return;
+  if (!factors) {
+    const detail = 'Staff need a second factor. Add a passkey or an authenticator app, then repeat the call.';
+    const meta = { reason: 'factor_required', enrol: '/dashboard/security' };
+    throw new ApiError('invalid_authorization', { status: 403, detail, meta });
+  }
+  const { factorTime = null } = signIn ?? {};
+  if (factorTime === null || wallNow - factorTime > STAFF_PROOF_MS) throw stepUpRequired(factors);
+}
+
+function stepUpRequired(methods: readonly Factor[]): ApiError {
+  const detail =
+    'The call requires a recent proof of your second factor. Send one to meta.step_up, then repeat the call with the new token.';
+  const meta = { reason: 'step_up_required', methods, step_up: '/v1/auth/step-up' };
+  return new ApiError('invalid_authorization', { status: 403, detail, meta });
 }
 
 function signInRequired({ config }: Ctx, { signIn }: Actor): ApiError {

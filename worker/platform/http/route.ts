@@ -12,6 +12,7 @@ import type {
   KeyId,
   ListingId,
   MembershipId,
+  PasskeyId,
   PaymentId,
   ProductId,
   ReceiptId,
@@ -53,6 +54,7 @@ interface IdParams {
   key_id: KeyId;
   listing_id: ListingId;
   membership_id: MembershipId;
+  passkey_id: PasskeyId;
   payment_id: PaymentId;
   product_id: ProductId;
   receipt_id: ReceiptId;

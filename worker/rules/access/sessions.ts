@@ -3,7 +3,7 @@
  * @module
  */
 
-import type { AccountId, SessionId } from '#core/ids.ts';
+import type { AccountId, PasskeyId, SessionId } from '#core/ids.ts';
 import { DAY, MINUTE } from '#core/time.ts';
 
 /** Ways to begin a session. Removing one ends the sessions that it began. */
@@ -32,6 +32,8 @@ export interface Session extends Origin {
   sessionId: SessionId;
   method: SessionMethod;
   factor: Factor | null;
+  /** Passkey that began the session or completed its sign-in. Removing it ends the session. */
+  passkeyId: PasskeyId | null;
   /** Account that the session acts on. */
   accountId: AccountId;
   /** Token version of the person at the sign-in. A later one ends the session. */
@@ -47,5 +49,8 @@ export interface UsedSession {
   tokenVersion: number;
 }
 
-/** Sessions to end: all but one, or those that these methods began. */
-export type EndedSessions = { except: string | null } | { methods: readonly SessionMethod[] };
+/** Sessions to end: all but one, those that these methods began, or those of a passkey. */
+export type EndedSessions = { except: string | null } | { methods: readonly SessionMethod[] } | { passkeyId: string };
+
+export const isEnded = ({ sessionId, method, passkeyId }: Session, ended: EndedSessions): boolean =>
+  'passkeyId' in ended ? passkeyId === ended.passkeyId : 'methods' in ended ? ended.methods.includes(method) : sessionId !== ended.except;

@@ -33,7 +33,7 @@ export const ClaimsBody = z
     is_staff: z.boolean().describe('True if the account operates this deployment.'),
   })
   .openapi('Claims');
-const AuthResponse = z
+export const AuthResponse = z
   .object({
     token: z.string().describe('Session token for `Authorization: Bearer`.'),
     user_id: AccountUuid,
@@ -152,12 +152,12 @@ export const authRoutes = routes('Authentication')
     idempotency: 'natural',
     summary: 'Log in with a password',
     description:
-      'Signs in with an email address and a password. After 100 attempts on one account within an hour from addresses that never signed in to it, further attempts from such addresses return 429 `rate_limited`, whether or not the account exists. A password reset by email lifts the limit for that address.',
+      'Signs in with an email address and a password. A person with a factor gets 401 `factor_required` with a ticket for `POST /v1/auth/factor`. After 100 attempts on one account within an hour from addresses that never signed in to it, further attempts from such addresses return 429 `rate_limited`, whether or not the account exists. A password reset by email lifts the limit for that address.',
     bucket: 'login',
     by: readEmailKey,
     body: LoginRequest,
     returns: AuthResponse,
-    codes: ['invalid_credentials', 'account_suspended', 'account_deleted'],
+    codes: ['invalid_credentials', 'factor_required', 'account_suspended', 'account_deleted'],
     answer: async ({ c, ctx, body }) => {
       const email = normaliseEmail(body.email);
       await countPasswordTry(c, email);
@@ -185,11 +185,11 @@ export const authRoutes = routes('Authentication')
     sdk: 'auth.loginWithWallet',
     idempotency: 'natural',
     summary: 'Log in with a wallet',
-    description: 'Signs in with a wallet. The first sign-in creates the account.',
+    description: 'Signs in with a wallet. The first sign-in creates the account. A person with a factor gets 401 `factor_required`.',
     bucket: 'wallet-login',
     body: WalletLoginRequest,
     returns: AuthResponse,
-    codes: ['invalid_credentials', 'account_suspended', 'account_deleted', 'invalid_wallet_address'],
+    codes: ['invalid_credentials', 'factor_required', 'account_suspended', 'account_deleted', 'invalid_wallet_address'],
     answer: async ({ c, ctx, body: { wallet_address, signed_message, message_nonce } }) => {
       const proof = { walletAddress: wallet_address, signature: signed_message, nonce: message_nonce };
       const { account, signIn } = await logInWithWallet(ctx, proof, signInOrigin(c));

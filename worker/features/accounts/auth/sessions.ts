@@ -1,11 +1,21 @@
 import { ApiError } from '#core/errors.ts';
-import { type AccountId, admissionIdOf, madeAt, newId, type SessionId } from '#core/ids.ts';
+import { type AccountId, admissionIdOf, madeAt, newId, type PasskeyId, type SessionId } from '#core/ids.ts';
 import type { Ctx } from '#platform/context.ts';
+import type { Account } from '#platform/db/tables/accounts.ts';
 import type { RouteContext } from '#platform/http/openapi.ts';
 import { ipOf } from '#platform/http/rate-limit.ts';
 import { admissionObject } from '#platform/objects.ts';
-import { type EndedSessions, type Origin, SESSION_MS, type Session, type SessionMethod, USER_AGENT_MAX } from '#rules/access/sessions.ts';
+import {
+  type EndedSessions,
+  type Factor,
+  type Origin,
+  SESSION_MS,
+  type Session,
+  type SessionMethod,
+  USER_AGENT_MAX,
+} from '#rules/access/sessions.ts';
 import type { SignIn, SignInMethod } from '#rules/admission.ts';
+import { factorRequired } from '../factors/ticket.ts';
 
 export const personObject = (ctx: Ctx, personId: string) => admissionObject(ctx, `account:${admissionIdOf(personId)}`);
 
@@ -37,13 +47,16 @@ const signInBy = (sessionId: SessionId, method: SessionMethod, at: number): Sign
   method: METHODS[method],
 });
 
-interface Person {
-  id: AccountId;
-  tokenVersion: number;
+type Person = Pick<Account, 'id' | 'tokenVersion'>;
+
+/** Factor that a person proved at the sign-in. */
+export interface ProvenFactor {
+  factor: Factor;
+  passkeyId: PasskeyId | null;
 }
 
-const newSession = (origin: Origin, { id, tokenVersion }: Person, { sessionId, method, at }: Started): Session => ({
-  ...{ sessionId, method, factor: null, ...origin, accountId: id, tokenVersion },
+const newSession = (origin: Origin, { id, tokenVersion }: Person, { sessionId, method, at, proven }: Started): Session => ({
+  ...{ sessionId, method, factor: proven?.factor ?? null, passkeyId: proven?.passkeyId ?? null, ...origin, accountId: id, tokenVersion },
   ...{ createdAt: at, lastSeenAt: at, expiresAt: at + SESSION_MS },
 });
 
@@ -51,16 +64,25 @@ interface Started {
   sessionId: SessionId;
   method: SessionMethod;
   at: number;
+  proven?: ProvenFactor | undefined;
 }
 
 /**
- * Begins a session of a person who has just proved who they are. Nothing else is stored for a sign-in, so a crash leaves either nothing or a
- * session without a token, which expires. Throws 503 temporarily_unavailable if the person's object does not answer.
+ * Begins a session of a person who has just proved who they are, and with a factor, that too: every way to sign in ends here. Nothing else
+ * is stored for a sign-in, so a crash leaves either nothing or a session without a token, which expires. Throws 401 factor_required, 503
+ * temporarily_unavailable if the person's object does not answer.
  */
-export async function startSession(ctx: Ctx, person: Person, method: SessionMethod, origin: Origin): Promise<SignIn> {
-  const started = { sessionId: newId<SessionId>(ctx.wallNow, person.id), method, at: ctx.wallNow };
+export async function startSession(
+  ctx: Ctx,
+  person: Account,
+  method: SessionMethod,
+  origin: Origin,
+  proven?: ProvenFactor,
+): Promise<SignIn> {
+  if (person.factors !== null && !proven) throw factorRequired(ctx, person, method);
+  const started = { sessionId: newId<SessionId>(ctx.wallNow, person.id), method, at: ctx.wallNow, proven };
   await personObject(ctx, person.id).beginSession(newSession(origin, person, started));
-  return signInBy(started.sessionId, method, started.at);
+  return { ...signInBy(started.sessionId, method, started.at), factorTime: proven ? ctx.wallNow : null };
 }
 
 /** Sign-in of a new account. `startFirstSession` stores the session once the account is stored. */

@@ -79,6 +79,7 @@ export function newAccount(ctx: Shard, displayName: string, identity: SignInIden
     tokenVersion: NEW_TOKEN_VERSION,
     emailVerified: false,
     formerEmails: [],
+    factors: null,
     timezone: 'UTC',
     locale: 'en',
     notificationPrefs: {},

@@ -9,6 +9,7 @@ import { planEmail } from '#features/email/outbox.ts';
 import type { Shard } from '#platform/context.ts';
 import type { Write } from '#platform/db/commit.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
+import { deleteFactors } from '../factors/store.ts';
 import { changeKeys } from '../keys/keys.ts';
 import { forgetWallets, listKeys, revokeAllKeys } from '../store.ts';
 import { type AccountAccess, revokeAccess } from './store.ts';
@@ -23,6 +24,7 @@ export const withoutAccess = ({ now }: Shard, { tokenVersion, merchantSettings }
   walletAddress: null,
   walletKey: null,
   emailVerified: true,
+  factors: null,
   isStaff: false,
   merchantSettings: withoutLinks(merchantSettings),
   tokenVersion: tokenVersion + 1,
@@ -33,6 +35,7 @@ export const planRevokeAccess = (ctx: Shard, { id: accountId, email: address }: 
   ...revokeAccess(ctx, accountId),
   revokeAllKeys(ctx.db, accountId, ctx.now),
   forgetWallets(ctx.db, accountId),
+  ...deleteFactors(ctx.db, accountId),
   ...planEmail(ctx, { template: 'account_claimed', facts: { ...access, at: iso(ctx.now) }, accountId, address: address! }).writes,
 ];
 

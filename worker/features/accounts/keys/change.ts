@@ -9,7 +9,7 @@ import { requireRecentSignIn } from '#platform/http/callers.ts';
 import { PLANS } from '#rules/plans.ts';
 import { planAlertFor } from '../auth/owner-emails.ts';
 import { findKey, getAccount, getEndingKeyCount, replaceKey, updateKey } from '../store.ts';
-import { type CreatedKey, changeKeys, draftKey, personOf } from './keys.ts';
+import { type CreatedKey, changeKeys, draftKey, personOf, requireKeyStaff } from './keys.ts';
 import { isNarrower, type Restrictions, requireSoonEnd } from './restrictions.ts';
 
 const getKey = async (ctx: Scope, { accountId }: Actor, keyId: KeyId): Promise<ApiKey> =>
@@ -78,7 +78,7 @@ export async function rollKey(
     // An earlier try was stored and only its answer was lost.
     if (created && (await findKey(ctx.db, actor.accountId, created.key.id))) return unchanged(created);
     requireWorking(ctx, key);
-    if (key.permissions.includes('admin') && !actor.isStaff) throw new ApiError('admin_requires_staff');
+    if (key.permissions.includes('admin')) requireKeyStaff(ctx, actor);
     if (key.livemode) requireRecentSignIn(ctx, actor);
     if (overlapHours > 0) await requireFewEnding(ctx, actor, key, endingMax);
     const { name, permissions, livemode, scopes, allowedIps } = key;

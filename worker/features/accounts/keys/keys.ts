@@ -5,7 +5,7 @@ import { commit, commitNew, isConstraint } from '#platform/db/commit.ts';
 import { type StoreAnswer, withAnswer } from '#platform/db/once.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import type { ApiKey, KeyMaker } from '#platform/db/tables/keys.ts';
-import { requireRecentSignIn } from '#platform/http/callers.ts';
+import { requireRecentSignIn, requireStaffFactor } from '#platform/http/callers.ts';
 import { admissionObject } from '#platform/objects.ts';
 import { PERMISSIONS, type Permission } from '#rules/admission.ts';
 import { PLANS } from '#rules/plans.ts';
@@ -46,6 +46,12 @@ export interface CreatedKey {
   rawKey: string;
 }
 
+/** Throws 403 admin_requires_staff, or for staff without a factor that was proven in the past hours. */
+export function requireKeyStaff(ctx: Ctx, actor: Actor): void {
+  if (!actor.isStaff) throw new ApiError('admin_requires_staff');
+  requireStaffFactor(ctx, actor);
+}
+
 /**
  * Creates a key. `rawKey` exists only in this answer, and the key works once `announceKey` succeeds. Throws 403 admin_requires_staff or
  * sign_in_required (live key, old session), 422 invalid_permissions or validation_error, 429 plan_limit_reached.
@@ -58,7 +64,7 @@ export async function createKey(ctx: Scope, actor: Actor, input: CreateKey, stor
   ) {
     throw new ApiError('invalid_permissions');
   }
-  if (permissions.includes('admin') && !actor.isStaff) throw new ApiError('admin_requires_staff');
+  if (permissions.includes('admin')) requireKeyStaff(ctx, actor);
   // A token stolen long after its sign-in must not create a key that outlives the token.
   if (!input.sandboxMode) requireRecentSignIn(ctx, actor);
 

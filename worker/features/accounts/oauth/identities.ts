@@ -57,7 +57,7 @@ export async function unlinkIdentity(ctx: Scope, actor: Actor, provider: SignInP
     const identities = await listIdentities(ctx.db, account.id);
     const others = identities.filter((one) => one.provider !== provider);
     if (others.length === identities.length) return { writes: await storeAnswer(null) };
-    if (others.length === 0 && account.passwordHash === null && account.walletKey === null)
+    if (others.length === 0 && account.passwordHash === null && account.walletKey === null && !account.factors?.passkeys)
       throw new ApiError('state_conflict', {
         detail: 'The provider is the last sign-in method of the account. Set a password or link another provider first.',
         meta: { reason: 'last_way_in' },

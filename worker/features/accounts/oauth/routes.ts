@@ -13,6 +13,7 @@ import type { Origin } from '#rules/access/sessions.ts';
 import { SIGN_IN_PROVIDERS, type SignInProvider } from '#rules/admission.ts';
 import { endPersonSessions, signInOrigin, startSession } from '../auth/sessions.ts';
 import { issueToken } from '../auth/tokens.ts';
+import { ticketOf } from '../factors/ticket.ts';
 import { getAccount, listIdentities, takeState } from '../store.ts';
 import { isLinked, unlinkIdentity } from './identities.ts';
 import { decideOutcome, type OAuthOutcome } from './outcome.ts';
@@ -33,7 +34,12 @@ async function buildFragment(ctx: Ctx, outcome: OAuthOutcome, provider: SignInPr
   if (outcome.kind === 'refused') return `error=${outcome.reason}`;
   if (outcome.kind === 'linked') return `linked=${provider}`;
   const { account } = outcome;
-  const signIn = await startSession(ctx, account, provider, origin);
+  const signIn = await startSession(ctx, account, provider, origin).catch((error: unknown) => {
+    const ticket = ticketOf(error);
+    if (ticket === null) throw error;
+    return { ticket };
+  });
+  if ('ticket' in signIn) return `error=factor_required&ticket=${signIn.ticket}`;
   // Unlinked meanwhile. A provider that is unlinked from here on ends this session itself.
   if (!(await isLinked(ctx, account.id, provider))) return 'error=access_denied';
   return `token=${(await issueToken(ctx, account, signIn)).token}`;
@@ -144,7 +150,7 @@ export const oauthRoutes = routes('Authentication')
     id: 'finishOAuth',
     sdk: false,
     summary: 'Finish a provider sign-in',
-    description: `Redirects to \`next\` with the result in the fragment: \`#token=…\`, \`#linked=<provider>\`, or \`#error=\` with one of ${PROVIDER_ERRORS.join(', ')}. An unknown, used or expired state, or one of another browser, returns 400.`,
+    description: `Redirects to \`next\` with the result in the fragment: \`#token=…\`, \`#linked=<provider>\`, or \`#error=\` with one of ${PROVIDER_ERRORS.join(', ')}. For a person with a factor it is \`#error=factor_required&ticket=…\`. An unknown, used or expired state, or one of another browser, returns 400.`,
     guards: [underCeiling],
     params: ProviderParam,
     query: z.object({

@@ -20,6 +20,7 @@ import { memberships } from '../tables/memberships.ts';
 import { analyticsCursors, analyticsDays, analyticsQuarters, analyticsTotals, endedDeliveries } from '../tables/office/analytics.ts';
 import { billingCustomers, processorEvents } from '../tables/office/billing.ts';
 import { sellerDomains } from '../tables/office/domains.ts';
+import { passkeys, recoveryCodes, totpSecrets } from '../tables/office/factors.ts';
 import { listings, listingWords } from '../tables/office/listings.ts';
 import { names } from '../tables/office/names.ts';
 import { changedRows, held, moves } from '../tables/office/partitions.ts';
@@ -112,6 +113,9 @@ export const OWNED: readonly OwnedTable[] = [
   owned(payoutWallets, payoutWallets.merchantId),
   owned(apiKeys, apiKeys.merchantId),
   owned(signInIdentities, signInIdentities.accountId),
+  owned(passkeys, passkeys.personId),
+  owned(totpSecrets, totpSecrets.personId),
+  owned(recoveryCodes, recoveryCodes.personId),
   owned(setupIntents, setupIntents.accountId),
   owned(activations, activations.accountId),
   owned(billingCustomers, billingCustomers.accountId),

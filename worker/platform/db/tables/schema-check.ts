@@ -17,6 +17,7 @@ import * as mail from './mail.ts';
 import * as memberships from './memberships.ts';
 import * as analytics from './office/analytics.ts';
 import * as billing from './office/billing.ts';
+import * as factors from './office/factors.ts';
 import * as listings from './office/listings.ts';
 import * as names from './office/names.ts';
 import * as partitions from './office/partitions.ts';
@@ -46,6 +47,7 @@ const TABLES = [
   checkout,
   entitlements,
   events,
+  factors,
   analytics,
   idempotency,
   keys,

@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm';
 import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import type { AccountId } from '#core/ids.ts';
 import type { Locale } from '#core/locales.ts';
+import type { CountedFactors } from '#rules/access/factors.ts';
 import { flag, json, uuidBytes } from '../columns.ts';
 
 /** Verified former address of a person. `until` in epoch ms. */
@@ -31,6 +32,8 @@ export const persons = sqliteTable(
     tokenVersion: integer('token_version').notNull(),
     emailVerified: flag('email_verified').notNull(),
     formerEmails: json<FormerEmail[]>('former_emails').notNull().default([]),
+    /** Changes in the batch of the rows that it counts. null: none. */
+    factors: json<CountedFactors>('factors'),
     locale: text('locale').$type<Locale>().notNull().default('en'),
   },
   (table) => [
