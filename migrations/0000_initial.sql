@@ -11,6 +11,7 @@ CREATE TABLE `accounts` (
 	`timezone` text NOT NULL,
 	`notification_prefs` text NOT NULL,
 	`merchant_settings` text NOT NULL,
+	`sales_paused_at` integer,
 	`created_at` integer NOT NULL,
 	`claimed` text,
 	`deleted_at` integer,

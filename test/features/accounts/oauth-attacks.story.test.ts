@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { OAuthBrowser, openBrowser, type Somebody, somebody } from '../../support/clients/oauth.ts';
 import { letTimeRun, setTime } from '../../support/runner/clock.ts';
 import { testEnv } from '../../support/runner/env.ts';
+import { MailWorld } from '../../support/servers/mail.ts';
 import { World } from '../../support/world.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: call() has already checked answers against the document.
@@ -264,5 +265,48 @@ describe('id token', () => {
   it('an id token is accepted with 30 s of clock skew and after the provider rotated its keys', async () => {
     for (const lies of [{ skewSeconds: 30 }, { skewSeconds: -30 }, { key: 'turned' }, {}])
       expect(await outcome(lies)).toHaveProperty('token');
+  });
+});
+
+describe('F9: Google verified an address that it does not assign', () => {
+  let browser: OAuthBrowser;
+  let ada: Somebody;
+  beforeEach(async () => {
+    ({ browser, ada } = await openBrowser(w, 'google'));
+  });
+
+  it.each([
+    ['without a Workspace', null],
+    ['of a Workspace with another domain', 'elsewhere.example'],
+  ])('the address %s joins no account and claims none', async (_, workspace) => {
+    for (const isVerifiedHere of [0, 1]) {
+      const victim = await w.merchant('free');
+      await testEnv.DB.prepare('UPDATE accounts SET email_verified = ? WHERE id = ?').bind(isVerifiedHere, victim.userId).run();
+      await browser.is({ ...ada, email: victim.email, workspace });
+      expect((await browser.signIn()).outcome).toEqual({ error: 'email_unverified' });
+      expect(await countIdentities(victim.userId)).toBe(0);
+      expect((await me(victim.token)).status).toBe(200);
+    }
+  });
+
+  it('a new account with such an address has to verify it by our email', async () => {
+    const post = new MailWorld();
+    const opened = await openBrowser(post, 'google');
+    await opened.browser.is({ ...opened.ada, workspace: null });
+    const { outcome } = await opened.browser.signIn({ mode: 'register' });
+    expect((await post.call('GET', '/v1/account/me', { key: outcome.token! })).body).toMatchObject({
+      email: opened.ada.email,
+      email_verified: false,
+    });
+    await post.post();
+    expect((await post.posted()).taken.map(({ body }) => body)).toEqual([
+      expect.objectContaining({ to: [opened.ada.email], text: expect.stringContaining('/verify-email#token=') }),
+    ]);
+  });
+
+  it.each(['gmail.com', 'googlemail.com'])('an address at %s is believed without a Workspace', async (domain) => {
+    await browser.is({ ...ada, email: `${ada.subject}-${crypto.randomUUID().slice(0, 8)}@${domain}`, workspace: null });
+    const { outcome } = await browser.signIn({ mode: 'register' });
+    expect((await me(outcome.token!)).body).toMatchObject({ email_verified: true });
   });
 });

@@ -68,7 +68,7 @@ describe('names of two databases under two peppers', () => {
   it('identities of providers are found after the old pepper is removed', async () => {
     const { id } = await register(newEmail());
     const shard = shardUnder(OLD);
-    const person = { subject: crypto.randomUUID(), email: null, isEmailVerified: false, displayName: 'Ada' };
+    const person = { subject: crypto.randomUUID(), email: null, isEmailVerified: false, isEmailBelieved: false, displayName: 'Ada' };
     await withNames(shard, id, [identityName(shard, 'google', person.subject)], async () => insertIdentity(shard, id, 'google', person));
     await settled();
     await walk();

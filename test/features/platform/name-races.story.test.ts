@@ -127,7 +127,7 @@ describe('concurrent claims of one name in three databases', () => {
 
   it('twenty concurrent links of one identity leave it with one account', async () => {
     const subject = crypto.randomUUID();
-    const person = { subject, email: null, isEmailVerified: false, displayName: 'Ada' };
+    const person = { subject, email: null, isEmailVerified: false, isEmailBelieved: false, displayName: 'Ada' };
     const linked = await twenty(async (i) => {
       const home = homeOf(shardOf('DB'), merchants[i % 3]!.userId);
       const { userId } = merchants[i % 3]!;

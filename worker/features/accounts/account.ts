@@ -25,6 +25,7 @@ interface UpdateAccount {
   locale?: Locale;
   notificationPrefs?: Partial<NotificationPrefs>;
   merchantSettings?: MerchantSettings;
+  salesPaused?: boolean;
 }
 
 export interface AccountUpdate {
@@ -32,7 +33,10 @@ export interface AccountUpdate {
   logoProblem: string | null;
 }
 
-/** Updates the profile and settings of a live account. Returns no names if nothing changed. Throws 403 for a sandbox key. */
+/**
+ * Updates the profile and settings of a live account. Returns no names if nothing changed. Throws 403 for a sandbox key, and without a recent
+ * sign-in to resume sales.
+ */
 export async function updateAccount(
   ctx: Scope,
   actor: Actor,
@@ -48,18 +52,29 @@ export async function updateAccount(
   await changeAccount(ctx, actor.accountId, async (account) => {
     const { settings, changed } = mergeSettings(account.merchantSettings, input.merchantSettings ?? {});
     const { displayName = account.displayName, timezone = account.timezone, locale = account.locale } = input;
+    const isPaused = account.salesPausedAt !== null;
+    const { salesPaused = isPaused } = input;
+    if (isPaused && !salesPaused) requireFreshSignIn(ctx, actor);
     const prefs = mergePrefs(account.notificationPrefs, input.notificationPrefs ?? {});
     updatedFields = [
       ...(displayName === account.displayName ? [] : ['display_name']),
       ...(timezone === account.timezone ? [] : ['timezone']),
       ...(locale === account.locale ? [] : ['locale']),
+      ...(salesPaused === isPaused ? [] : ['sales_paused']),
       ...prefs.changed.map((name) => `notification_prefs.${name}`),
       ...changed.map((name) => `merchant_settings.${name}`),
     ];
     const values =
       updatedFields.length === 0
         ? undefined
-        : { displayName, timezone, locale, notificationPrefs: prefs.merged, merchantSettings: settings };
+        : {
+            displayName,
+            timezone,
+            locale,
+            notificationPrefs: prefs.merged,
+            merchantSettings: settings,
+            salesPausedAt: salesPaused ? (account.salesPausedAt ?? ctx.wallNow) : null,
+          };
     return { values, writes: [...logo.writes(ctx, account.id), ...(await storeAnswer({ updatedFields, logoProblem: logo.problem }))] };
   });
   return { updatedFields, logoProblem: logo.problem };
@@ -99,6 +114,7 @@ export async function deleteAccount(ctx: Scope, actor: Actor): Promise<void> {
       isStaff: false,
       notificationPrefs: {},
       merchantSettings: {},
+      salesPausedAt: null,
     },
     writes: [
       revokeAllKeys(ctx.db, account.id, ctx.now),

@@ -98,6 +98,7 @@ const AccountBody = z
     sandbox: z.boolean().describe('True if the calling key acts in the sandbox.'),
     notification_prefs: NotificationPrefsBody.describe('Email notification settings.'),
     merchant_settings: MerchantSettings.describe('Appearance of your checkout pages.'),
+    sales_paused: z.boolean().describe('True if all sales are paused.'),
     claims: ClaimsBody.describe('Claims of the token about the account.'),
     has_password: z.boolean().describe('True if the account has a password.'),
     factors: FactorsBody.describe('Second factors of the person.'),
@@ -138,6 +139,7 @@ const toAccountResource = (ctx: Ctx, account: Account, actor: Actor, { providers
   sandbox: actor.keyId !== null && !actor.livemode,
   notification_prefs: prefsOf(account.notificationPrefs),
   merchant_settings: Object.fromEntries(SETTING_NAMES.map((name) => [name, account.merchantSettings[name] ?? ''])),
+  sales_paused: account.salesPausedAt !== null,
   claims: claimsOf(account),
   has_password: account.passwordHash !== null,
   factors: toFactors(account.factors ?? NO_FACTORS),
@@ -171,6 +173,12 @@ const UpdateAccountRequest = z
     locale: z.enum(LOCALE_NAMES).optional().describe('Language of emails, such as `en`.'),
     notification_prefs: NotificationPrefsBody.partial().optional().describe('Email notification settings.'),
     merchant_settings: MerchantSettingsPatch.optional().describe('Appearance of your checkout pages.'),
+    sales_paused: z
+      .boolean()
+      .optional()
+      .describe(
+        'Pauses all sales in both modes: checkout, payment sessions, x402 and metered sessions answer 409 with reason `paused`. What has begun finishes. Resuming requires a recent sign-in.',
+      ),
   })
   .openapi('UpdateAccountRequest', { example: { timezone: 'Europe/Berlin', merchant_settings: { checkout_accent_hex: '#1a2b3c' } } });
 
@@ -212,8 +220,9 @@ export const accountRoutes = routes('Account', 'settings')
     returns: UpdateResponse,
     codes: ['state_conflict'],
     once: ({ scope, actor, body }, storeAnswer) => {
-      const { display_name: displayName, notification_prefs: notificationPrefs, merchant_settings: merchantSettings, ...rest } = body;
-      return updateAccount(scope, actor, { ...rest, displayName, notificationPrefs, merchantSettings }, storeAnswer);
+      const { display_name: displayName, notification_prefs: notificationPrefs, merchant_settings: merchantSettings } = body;
+      const { timezone, locale, sales_paused: salesPaused } = body;
+      return updateAccount(scope, actor, { timezone, locale, displayName, notificationPrefs, merchantSettings, salesPaused }, storeAnswer);
     },
     present: ({ updatedFields, logoProblem }) => {
       const detail =

@@ -5,7 +5,7 @@ import type { PaymentId, ProductId, ReceiptId } from '#core/ids.ts';
 import { creditPayment } from '#features/entitlements/credit-payments.ts';
 import { readEntitlement } from '#features/entitlements/entitlement.ts';
 import { getSale, type Sale } from '#features/products/product.ts';
-import { newSwitchedOffError, newX402NotReady } from '#features/rails/x402.ts';
+import { newX402NotReady, requireOn } from '#features/rails/x402.ts';
 import { type Anchor, loadAnchor } from '#features/receipts/hash-chain.ts';
 import { customerColumns, draftSettlement, type PaymentReading, readPayment } from '#features/settlements/co-sign.ts';
 import { assignSuccess } from '#features/settlements/finish.ts';
@@ -179,7 +179,7 @@ async function claimOrFind(
   if (!read.ok) return read;
   if (known) return { settlement: known, isNew: false };
   if (isTaken) throw newIdentifierConflict();
-  if (sale.switchedOff) throw newSwitchedOffError(sale);
+  requireOn(sale);
   if (await isRevokedPayee(ctx, sale, read.accepted.payTo)) return { reason: 'invalid_payment_requirements' };
   const { payer: payerWallet, amount } = read.verified;
   // Loaded on first use: few products have a limit.

@@ -84,6 +84,7 @@ export function newAccount(ctx: Shard, displayName: string, identity: SignInIden
     locale: 'en',
     notificationPrefs: {},
     merchantSettings: {},
+    salesPausedAt: null,
     createdAt: ctx.now,
     claimed: null,
     deletedAt: null,

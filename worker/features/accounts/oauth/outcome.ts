@@ -6,7 +6,7 @@ import { findNamed, NameTaken, withNames } from '#platform/db/names/names.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import { ProviderAway } from '#platform/providers/sign-in.ts';
 import type { SignInProvider } from '#rules/admission.ts';
-import { planSecurityAlert } from '../auth/owner-emails.ts';
+import { planSecurityAlert, planVerification } from '../auth/owner-emails.ts';
 import { emailKeysOf, emailName, findAccountByEmail, newAccount, normaliseEmail } from '../auth/sign-in.ts';
 import { changeAccount } from '../change-account.ts';
 import { claiming, planRevokeAccess, withoutAccess } from '../claim/claim.ts';
@@ -42,7 +42,8 @@ const TRIES_MAX = 3;
 
 /**
  * Decides the sign-in of a person whom a provider identified. A known provider subject retains its account even if the email changed.
- * Otherwise the email decides, and only if the provider has verified it. Concurrent sign-ins end the same: the loser reads again.
+ * Otherwise the email decides, and only if the provider has verified it. An address that the provider does not assign joins no account: a new
+ * account gets a verification email instead. Concurrent sign-ins end the same: the loser reads again.
  */
 export async function decideOutcome(ctx: Ctx, begun: BegunSignIn, person: Person): Promise<OAuthOutcome> {
   for (let attempt = 1; ; attempt++) {
@@ -71,6 +72,7 @@ async function tryOutcome(ctx: Ctx, begun: BegunSignIn, person: Person): Promise
     if (begun.mode === 'login') return refused('account_not_found');
     return registerPerson(homeForNew(ctx, `${provider}:${person.subject}`), provider, person);
   }
+  if (!person.isEmailBelieved) return refused('email_unverified');
   const outcome = signInOutcome(account);
   if (outcome.kind === 'refused') return outcome;
   const home = homeOf(ctx, account.id);
@@ -156,12 +158,13 @@ async function registerPerson(ctx: Shard, provider: SignInProvider, person: Pers
   const keys = emailKeysOf(ctx, email);
   const account = {
     ...newAccount(ctx, nameOf(person), { email, emailKey: keys.keys[0] }),
-    emailVerified: true,
+    emailVerified: person.isEmailBelieved,
   };
   const writes = [
     ...abortIfTaken(ctx, account.id, keys),
     ...insertAccount(ctx.db, account),
     insertIdentity(ctx, account.id, provider, person),
+    ...(person.isEmailBelieved ? [] : planVerification(ctx, account)),
   ];
   const named = [emailName(ctx, email), identityName(ctx, provider, person.subject)];
   await withNames(ctx, account.id, named, (reserved) =>

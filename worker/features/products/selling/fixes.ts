@@ -49,6 +49,13 @@ export function fixOf(obstacle: Obstacle, railId: RailId, sale: SaleContext): Fi
         method: 'GET',
         path: '/v1/access/rails',
       };
+    case 'paused':
+      return {
+        detail: 'The merchant has paused all sales. Sales resume with sales_paused false, after a recent sign-in.',
+        method: 'PATCH',
+        path: '/v1/account/me',
+        body: { sales_paused: false },
+      };
     case 'product_active':
       if (sale.switchedOff === 'product') return { detail: 'The operator disabled the product. Contact the operator.' };
       return { detail: 'The product is archived. Unarchive it to sell it.', method: 'POST', path: `${path}/unarchive` };

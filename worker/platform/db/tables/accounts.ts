@@ -46,6 +46,8 @@ export const accounts = sqliteTable(
     timezone: text('timezone').notNull(),
     notificationPrefs: json<Record<string, boolean>>('notification_prefs').notNull(),
     merchantSettings: json<MerchantSettings>('merchant_settings').notNull(),
+    /** null: on sale. */
+    salesPausedAt: instant('sales_paused_at'),
     createdAt: instant('created_at').notNull(),
     /** null: still owned by the agent that created the account. */
     claimed: json<ClaimedAccount>('claimed'),
