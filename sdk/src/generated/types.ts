@@ -366,6 +366,8 @@ export interface Account {
   notification_prefs: NotificationPrefs;
   /** Appearance of your checkout pages. */
   merchant_settings: MerchantSettings;
+  /** True if all sales are paused. */
+  sales_paused: boolean;
   /** Claims of the token about the account. */
   claims: Claims;
   /** True if the account has a password. */
@@ -417,6 +419,8 @@ export interface UpdateAccountRequest {
   };
   /** Appearance of your checkout pages. */
   merchant_settings?: MerchantSettingsPatch;
+  /** Pauses all sales in both modes: checkout, payment sessions, x402 and metered sessions answer 409 with reason `paused`. What has begun finishes. Resuming requires a recent sign-in. */
+  sales_paused?: boolean;
 }
 
 export interface UpdateResponse {
