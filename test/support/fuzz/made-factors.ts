@@ -7,7 +7,7 @@ import type { World } from '../world.ts';
 type Maker = (w: World, tenant: Tenant) => Promise<Record<string, string[]>>;
 
 /** Routes that change factors or end sessions. Each has a person of its own, so that the others retain theirs. */
-export const CHANGES_PERSON = /\/account\/(?:sessions|passkeys|totp|recovery-codes)|\/auth\/step-up/;
+export const CHANGES_PERSON = /\/account\/(?:sessions|passkeys|totp|recovery-codes)|\/auth\/(?:login|logout|step-up)/;
 
 /** Fields of a passkey's response by name. */
 const fieldsOf = ({ ceremony_id, response }: { ceremony_id: string; response: { id: string; response: object } }) => ({
