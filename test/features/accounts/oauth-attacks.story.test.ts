@@ -281,7 +281,7 @@ describe('F9: Google verified an address that it does not assign', () => {
   ])('the address %s joins no account and claims none', async (_, workspace) => {
     for (const isVerifiedHere of [0, 1]) {
       const victim = await w.merchant('free');
-      await testEnv.DB.prepare('UPDATE accounts SET email_verified = ? WHERE id = ?').bind(isVerifiedHere, victim.userId).run();
+      await testEnv.DB.prepare('UPDATE persons SET email_verified = ? WHERE id = ?').bind(isVerifiedHere, victim.userId).run();
       await browser.is({ ...ada, email: victim.email, workspace });
       expect((await browser.signIn()).outcome).toEqual({ error: 'email_unverified' });
       expect(await countIdentities(victim.userId)).toBe(0);
