@@ -53,7 +53,9 @@ describe('registration and login', () => {
         default_redirect_url: '',
         default_support_url: '',
       },
+      sales_paused: false,
       claims: body.claims,
+      factors: { passkeys: 0, totp: false, recovery_codes_left: 0 },
       has_password: true,
       auth_providers: [],
     });
