@@ -275,6 +275,10 @@ export class Admission extends DurableObject<Env> implements AdmissionRpc {
     return open.length;
   }
 
+  async forgetSessions(): Promise<void> {
+    this.#sessions.forget();
+  }
+
   async #expireSessions(): Promise<void> {
     const expiresAt = this.#sessions.expire(Date.now());
     if (expiresAt !== null) await this.ctx.storage.setAlarm(expiresAt);

@@ -96,6 +96,10 @@ export class Sessions {
     return true;
   }
 
+  forget(): void {
+    if (this.#tables.rows('SELECT 1 FROM sessions LIMIT 1').length > 0) this.#tables.write('DELETE FROM sessions');
+  }
+
   /** Deletes expired sessions. Returns the time at which the next one expires. */
   expire(now: number): number | null {
     const [next] = this.#tables.rows<{ at: number | null }>('SELECT min(expires_at) AS at FROM sessions');

@@ -114,7 +114,6 @@ export type RefusalReason =
   | 'address'
   | 'stale_token'
   | 'session_ended'
-  | 'not_a_member'
   | 'account_suspended'
   | 'account_deleted'
   | 'permission'
@@ -176,6 +175,8 @@ export interface AdmissionRpc {
   endSession(sessionId: string, now: number): Promise<boolean>;
   /** Ends sessions, and returns the number of those that were open. */
   endSessions(ended: EndedSessions, now: number): Promise<number>;
+  /** Deletes all sessions, with their addresses, of a person who was deleted. */
+  forgetSessions(): Promise<void>;
 }
 
 export interface AddressWindow {

@@ -1,8 +1,11 @@
+import { runInDurableObject } from 'cloudflare:test';
 import { generateKeyPairSigner } from '@solana/kit';
 import { describe, expect, it } from 'vitest';
 import { ApiError } from '#core/errors.ts';
+import { admissionIdOf } from '#core/ids.ts';
 import { walletSignIn } from '../../support/chain/wallet.ts';
 import { tokenSignedIn } from '../../support/clients/session.ts';
+import { testEnv } from '../../support/runner/env.ts';
 import { World } from '../../support/world.ts';
 
 const PASSWORD = 'correct horse battery';
@@ -164,5 +167,18 @@ describe('a sign-in that fails halfway', () => {
     const repeated = await w.call('POST', '/v1/auth/register', { body, headers });
     expect(repeated.body.token).toBe(made.token);
     expect(await me(made.token)).toMatchObject(ENDED);
+  });
+});
+
+describe('DELETE /v1/account/account', () => {
+  it('the addresses of a deleted person’s sessions are erased with the account', async () => {
+    const eve = await w.merchant();
+    const object = testEnv.ADMISSION.getByName(`account:${admissionIdOf(eve.userId)}`);
+    const countSessions = () =>
+      runInDurableObject(object, (_, { storage }) => storage.sql.exec('SELECT count(*) AS n FROM sessions').one().n);
+    expect(await countSessions()).toBe(1);
+    expect((await w.call('DELETE', '/v1/account/account', { key: eve.token })).status).toBe(200);
+    for (let run = 0; run < 3; run++) await w.sweepAlone('erasures');
+    expect(await countSessions()).toBe(0);
   });
 });

@@ -4,6 +4,7 @@ import { dropMailsOf } from '#features/email/outbox.ts';
 import type { Shard } from '#platform/context.ts';
 import { forEach } from '#platform/db/commit.ts';
 import { emptyOrBound, type Swept } from '#platform/db/sweeps.ts';
+import { personObject } from './auth/sessions.ts';
 import { eraseWhatNames, listUnerased, markErased, planErasedActs } from './erasure.store.ts';
 import { planLocks } from './oauth/identities.ts';
 
@@ -34,5 +35,6 @@ async function eraseRest(ctx: Shard, accountId: AccountId, eraseArchived: EraseA
   const erased = (await ctx.db.batch([first!, ...others])) as D1Result[];
   const givenBack = await giveAllBack(ctx, accountId);
   const archived = await eraseArchived(ctx, accountId);
+  await personObject(ctx, accountId).forgetSessions();
   if (givenBack === 0 && archived === 0 && erased.every(({ meta }) => meta.changes === 0)) await ctx.db.batch([markErased(ctx, accountId)]);
 }

@@ -53,6 +53,11 @@ export async function getAccount(db: Db, accountId: AccountId): Promise<Account>
   return (await findAccount(db, accountId)) ?? raise('not_found');
 }
 
+export async function isPaused(db: Db, accountId: AccountId): Promise<boolean> {
+  const found = await db.select({ at: accounts.salesPausedAt }).from(accounts).where(eq(accounts.id, accountId)).get();
+  return found?.at != null;
+}
+
 export async function findAdmission(db: Db, admissionId: string): Promise<{ account: AdmittedAccount; keys: AdmittedKey[] } | null> {
   const rows = await db
     .select({ account: ACCOUNT_COLUMNS, key: apiKeys })

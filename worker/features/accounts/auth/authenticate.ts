@@ -132,8 +132,6 @@ async function readCredential(c: RouteContext, ctx: Ctx): Promise<Presented> {
     if (bearer === null) throw new ApiError('invalid_authorization');
     return refuse(c, 'stale_token');
   }
-  // The person's own account alone: members of another account are not known yet.
-  if (claims.acc !== undefined && claims.acc !== claims.sub) return refuse(c, 'not_a_member');
   const credentials: Credential[] = [{ kind: 'jwt', accountId: claims.sub, sessionId: claims.sid, tokenVersion: claims.ver }];
   return { admissionId: admissionIdOf(claims.sub), credentials, signIn: claims.signIn, isVouched: true };
 }
@@ -160,11 +158,6 @@ function refusal(reason: RefusalReason | 'unknown', { detail, needs }: { detail?
       return new ApiError('invalid_authorization', detail === undefined ? {} : { detail });
     case 'session_ended':
       return sessionEnded();
-    case 'not_a_member':
-      return new ApiError('invalid_authorization', {
-        detail: 'You are not a member of the account. Sign in again.',
-        meta: { reason: 'not_a_member' },
-      });
     case 'expired':
       return new ApiError('invalid_authorization', {
         detail: 'The key has expired. Create another one, or move its end while it still works.',

@@ -18,11 +18,6 @@ const Claims = z
   .object({
     sub: z.uuid().transform((id) => id as AccountId),
     sid: z.uuid().transform((id) => id as SessionId),
-    /** Account acted on. Absent: the person's own. */
-    acc: z
-      .uuid()
-      .transform((id) => id as AccountId)
-      .optional(),
     role: z.enum(ROLES),
     ver: z.int(),
     auth_time: z.int(),
