@@ -1,7 +1,5 @@
-import { DurableObject } from 'cloudflare:workers';
 import { MINUTE, SECOND } from '#core/time.ts';
 import type { Env } from '#platform/context.ts';
-import { type EndedSessions, isEnded, type Session, type UsedSession } from '#rules/access/sessions.ts';
 import {
   type AddressAnswer,
   type AddressWindow,
@@ -27,7 +25,7 @@ import {
 import { addOutcome, type CallOutcome, emptyUsage, type KeyUsage } from '#rules/analytics/key-usage.ts';
 import { PLANS, type PlanName, planAt, rateOf } from '#rules/plans.ts';
 import { ConsumeForwarder } from './consume-forwarder.ts';
-import { Sessions } from './people/sessions.ts';
+import { PersonObject } from './people/person-object.ts';
 
 /** Less than the ten idle seconds after which an object leaves memory. */
 const FLUSH_MS = 8 * SECOND;
@@ -52,7 +50,7 @@ interface Staged {
  * which names the shard that claimed it.
  * Answers from memory. Durable facts live in the object's own tables, which the first write creates: anonymous calls store nothing.
  */
-export class Admission extends DurableObject<Env> implements AdmissionRpc {
+export class Admission extends PersonObject implements AdmissionRpc {
   #account: AdmittedAccount | null = null;
   #staged: Staged | null = null;
   #fees: FeesSpent | undefined;
@@ -66,7 +64,6 @@ export class Admission extends DurableObject<Env> implements AdmissionRpc {
   readonly #passing: ConsumeForwarder;
   #hasAlarm = false;
   #hasTables: boolean;
-  #ofPerson: Sessions | null = null;
 
   constructor(state: DurableObjectState, env: Env) {
     super(state, env);
@@ -81,7 +78,7 @@ export class Admission extends DurableObject<Env> implements AdmissionRpc {
     if (!this.#account || this.#hasStaleStage()) return { ok: false, reason: 'unknown' };
     const { credential, now, wallNow = now } = request;
     const key = credential.kind === 'key' ? this.#keys.get(credential.keyHash) : undefined;
-    const isOpen = credential.kind === 'jwt' && this.#sessions.use(credential, wallNow);
+    const isOpen = credential.kind === 'jwt' && this.sessions.use(credential, wallNow);
     const judged = judgeCaller(this.#staged?.account ?? this.#account, key, request, isOpen);
     if (!judged.ok) return judged;
     const counted = this.#count({ ...request, livemode: judged.caller.livemode }, judged.caller.plan);
@@ -189,10 +186,8 @@ export class Admission extends DurableObject<Env> implements AdmissionRpc {
    * of a minute and less in one row, the others in one each. The alarm deletes ended windows and, after the last, the object's storage.
    */
   async hit(asked: AddressWindow[], now: number): Promise<AddressAnswer> {
-    const counted = asked.filter(({ unlessOpen = '' }) => (this.#hits.get(unlessOpen)?.endsAt ?? 0) <= now);
-    if (counted.length === 0) return { allowed: true, rate: { limit: asked[0]!.max, remaining: asked[0]!.max, resetAt: now } };
-    const { answer, windows } = hitWindows(this.#hits, counted, now);
-    const ends = counted.map(({ windowMs }) => windowMs);
+    const { answer, windows } = hitWindows(this.#hits, asked, now);
+    const ends = asked.map(({ windowMs }) => windowMs);
     for (const [index, [name, window]] of windows.entries()) {
       const held = { ...window, endsAt: window.openedAt + ends[index]! };
       this.#hits.set(name, held);
@@ -245,51 +240,17 @@ export class Admission extends DurableObject<Env> implements AdmissionRpc {
     this.#save('feeCount', this.#fees);
   }
 
-  /** Sessions of the person. Created on demand, so that a call with a key reads nothing of them. */
-  get #sessions(): Sessions {
-    this.#ofPerson ??= new Sessions(this.ctx.storage.sql);
-    return this.#ofPerson;
+  protected readTokenVersion(): number {
+    return this.#account?.tokenVersion ?? 0;
   }
 
-  async beginSession(session: Session, isFirst = false): Promise<void> {
-    this.#sessions.begin(session, isFirst);
-    // An alarm under way stores usage, and sets the next one itself.
-    if ((await this.ctx.storage.getAlarm()) === null) await this.#expireSessions();
-  }
-
-  async useSession(session: UsedSession, now: number): Promise<boolean> {
-    return this.#sessions.use(session, now);
-  }
-
-  async listSessions(now: number): Promise<Session[]> {
-    return this.#sessions.list(this.#account?.tokenVersion ?? 0, now);
-  }
-
-  async endSession(sessionId: string, now: number): Promise<boolean> {
-    return this.#sessions.end(sessionId, now);
-  }
-
-  async endSessions(ended: EndedSessions, now: number): Promise<number> {
-    const open = (await this.listSessions(now)).filter((session) => isEnded(session, ended));
-    for (const { sessionId } of open) this.#sessions.end(sessionId, now);
-    return open.length;
-  }
-
-  async forgetSessions(): Promise<void> {
-    this.#sessions.forget();
-  }
-
-  async #expireSessions(): Promise<void> {
-    const expiresAt = this.#sessions.expire(Date.now());
-    if (expiresAt !== null) await this.ctx.storage.setAlarm(expiresAt);
-  }
-
-  /** Stores the usage of keys and deletes expired sessions, or deletes ended windows of an address. A crash loses at most FLUSH_MS of usage. */
+  /** Stores the usage of keys and deletes expired rows, or deletes ended windows of an address. A crash loses at most FLUSH_MS of usage. */
   override async alarm(): Promise<void> {
     if (this.#hits.size > 0) return this.#dropEndedWindows();
     this.#hasUsageAlarm = false;
     this.#storeUsage();
-    await this.#expireSessions();
+    const isInUse = (await this.setNextAlarm()) || this.#hasTables;
+    if (!isInUse) await this.forgetAll();
   }
 
   async #dropEndedWindows(): Promise<void> {
@@ -303,7 +264,7 @@ export class Admission extends DurableObject<Env> implements AdmissionRpc {
     this.#hasAlarm = this.#hits.size > 0;
     if (this.#hasAlarm) return this.ctx.storage.setAlarm(Math.max(...[...this.#hits.values()].map(({ endsAt }) => endsAt)));
     this.#windows.clear();
-    await this.ctx.storage.deleteAll();
+    await this.forgetAll();
     this.#hasTables = false;
   }
 

@@ -65,6 +65,7 @@ export const ERRORS = {
   unknown_field: entry(422, 'The body or the query has an unknown field. Check its spelling.'),
   no_change: entry(422, 'The request changes nothing. Send at least one new value.'),
   password_too_short: entry(422, 'A password has 8 to 128 characters.'),
+  password_too_common: entry(422, 'The password is among the commonest ones. Choose another.'),
   invalid_permissions: entry(422, 'The permissions are not valid. Send a non-empty list of read, execute and admin.'),
   identity_verification_required: entry(422, 'The buyer’s identity is not proven. Start an identity check, then connect again.'),
   invalid_wallet_address: entry(422, 'The address is not a Solana wallet. Copy the address that the wallet shows.'),

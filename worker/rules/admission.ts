@@ -7,6 +7,7 @@
 import type { AccountId, SessionId } from '#core/ids.ts';
 import { DAY } from '#core/time.ts';
 import { isInNetworks } from './access/networks.ts';
+import type { Notice, PasswordTry, TriedPassword } from './access/password-tries.ts';
 import { hasScope, type KeyScope } from './access/scopes.ts';
 import type { EndedSessions, Factor, Session, UsedSession } from './access/sessions.ts';
 import type { CallOutcome, KeyUsage } from './analytics/key-usage.ts';
@@ -177,13 +178,19 @@ export interface AdmissionRpc {
   endSessions(ended: EndedSessions, now: number): Promise<number>;
   /** Deletes all sessions, with their addresses, of a person who was deleted. */
   forgetSessions(): Promise<void>;
+  /** Counts a password as failed until it is withdrawn. */
+  tryPassword(tried: TriedPassword, now: number): Promise<PasswordTry>;
+  withdrawPassword(tryId: number): Promise<void>;
+  learnNetworks(networks: string[], now: number): Promise<void>;
+  knownNetworks(now: number): Promise<string[]>;
+  /** True for the first caller within the time of the notice. */
+  claimNotice(notice: Notice, now: number): Promise<boolean>;
 }
 
 export interface AddressWindow {
   name: string;
   max: number;
   windowMs: number;
-  unlessOpen?: string;
 }
 
 export type AddressAnswer = { allowed: true; rate: RateLimit } | { allowed: false; full: string; rate: RateLimit };

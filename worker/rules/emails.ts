@@ -3,6 +3,9 @@ import type { MoneyResource } from '#core/money.ts';
 export interface EmailFacts {
   verify_email: { account: string; created_at: string };
   reset_password: Record<never, never>;
+  /** `ip`: address from which the right password came. */
+  sign_in_link: { at: string; ip: string };
+  many_wrong_passwords: { at: string; failed: number };
   password_changed: { at: string };
   account_claimed: { at: string; keys: number; endpoints: number; providers: number; wallets: number };
   payout_changed: { wallet: string | null; previous: string | null; paid_for: string; at: string };

@@ -229,12 +229,6 @@ export const ADDRESS_CEILINGS = {
   'unseen-signatures': { max: 200, windowSeconds: 3600 },
 } as const satisfies Record<string, PublicBucket>;
 
-/**
- * Password attempts per account, over all addresses without a sign-in to it within `knownDays`. Known addresses are not counted, so that a
- * stranger cannot lock out the owner. An email link works from any address.
- */
-export const PASSWORD_TRIES = { max: 100, windowSeconds: 3600, knownDays: 90 };
-
 /** How often an account may have the URLs of its listings called again. */
 export const LISTING_REFRESHES = { max: 10, windowSeconds: 3600 };
 

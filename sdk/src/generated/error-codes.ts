@@ -88,6 +88,8 @@ export type ErrorCode =
   | 'no_change'
   /** 422: A password has 8 to 128 characters. */
   | 'password_too_short'
+  /** 422: The password is among the commonest ones. Choose another. */
+  | 'password_too_common'
   /** 422: The permissions are not valid. Send a non-empty list of read, execute and admin. */
   | 'invalid_permissions'
   /** 422: The buyer’s identity is not proven. Start an identity check, then connect again. */

@@ -197,6 +197,7 @@ approveSetupIntent approve POST /v1/access/agent-bootstrap/{setup_intent_id}/app
 auth:
 register register POST /v1/auth/register b
 login login POST /v1/auth/login b
+loginWithEmailLink loginWithEmailLink POST /v1/auth/login/email-link b
 createWalletNonce createWalletNonce POST /v1/auth/wallet/nonce b
 loginWithWallet loginWithWallet POST /v1/auth/wallet b
 refreshToken refresh POST /v1/auth/refresh b

@@ -64,6 +64,7 @@ import type {
   DetailResponse,
   DidDocument,
   DisownEmailRequest,
+  EmailLinkRequest,
   EndedSessions,
   EndSessionsQuery,
   Entitlement,
@@ -754,6 +755,9 @@ export interface AuthResource {
   /** Signs in with an email address and a password. A person with a factor gets 401 `factor_required` with a ticket for `POST /v1/auth/factor`. */
   login(body: LoginRequest, options?: CallOptions): Promise<Answer<AuthResponse>>;
 
+  /** Signs in with the token of an email that was sent because the password was right, after a login was refused with `email_link_required`. The link works once, for 15 minutes. */
+  loginWithEmailLink(body: EmailLinkRequest, options?: CallOptions): Promise<Answer<AuthResponse>>;
+
   /** Creates a Sign-In With Solana message for this wallet. Valid once, for five minutes. */
   createWalletNonce(body: WalletNonceRequest, options?: CallOptions): Promise<Answer<WalletNonce>>;
 
@@ -843,6 +847,7 @@ export interface Resources {
 export interface Operations {
   register: { body: RegisterRequest; answer: Promise<Answer<AuthResponse>> };
   login: { body: LoginRequest; answer: Promise<Answer<AuthResponse>> };
+  loginWithEmailLink: { body: EmailLinkRequest; answer: Promise<Answer<AuthResponse>> };
   createWalletNonce: { body: WalletNonceRequest; answer: Promise<Answer<WalletNonce>> };
   loginWithWallet: { body: WalletLoginRequest; answer: Promise<Answer<AuthResponse>> };
   refreshToken: { body?: RefreshRequest; answer: Promise<Answer<AuthResponse>> };

@@ -5,7 +5,7 @@ import type { EventType, SvcEvent } from './events.ts';
 export interface RegisterRequest {
   /** Email address. */
   email: string;
-  /** Password of 8 to 128 characters. */
+  /** Password of 8 to 128 characters, and none of the commonest. */
   password: string;
   /** Name of the account, as buyers see it. */
   display_name: string;
@@ -50,6 +50,11 @@ export interface LoginRequest {
   email: string;
   /** Password of 8 to 128 characters. */
   password: string;
+}
+
+export interface EmailLinkRequest {
+  /** Token from the email: the part after `#token=` in its link. */
+  token: string;
 }
 
 export interface WalletNonceRequest {
@@ -240,7 +245,7 @@ export interface ForgotPasswordRequest {
 export interface ResetPasswordRequest {
   /** Token from the email: the part after `#token=` in its link. */
   token: string;
-  /** New password of 8 to 128 characters. */
+  /** New password of 8 to 128 characters, and none of the commonest. */
   new_password: string;
 }
 
@@ -435,7 +440,7 @@ export interface ChangeSecurityRequest {
   email?: string;
   /** Current password, as proof of identity. */
   current_password?: string;
-  /** New password of 8 to 128 characters. */
+  /** New password of 8 to 128 characters, and none of the commonest. */
   new_password?: string;
 }
 

@@ -40,29 +40,6 @@ describe('stored password', () => {
     expect((await login(email, { env: peppered('another pepper for tests: thirty-two bytes') })).status).toBe(401);
   });
 
-  it('guesses from many addresses are limited per account, while the owner signs in from a known address', async () => {
-    const env = { ...w.env, RATE_MULTIPLIER: '0.2' };
-    const [email, unknown] = [await register(), newEmail()];
-    let addresses = 0;
-    const from = (address: string, to = email, password = PASSWORD) =>
-      w.call('POST', '/v1/auth/login', { body: { email: to, password }, env, headers: { 'CF-Connecting-IP': address } });
-    const elsewhere = () => `198.51.100.${++addresses}`;
-    const atHome = '203.0.113.7';
-    expect((await from(atHome)).status).toBe(200);
-    for (const [to, left] of [
-      [email, 19],
-      [unknown, 20],
-    ] as const) {
-      const statuses = [];
-      for (let tries = 0; tries < 21; tries++) statuses.push((await from(elsewhere(), to, 'a wrong password')).status);
-      expect(statuses).toEqual([...Array(left).fill(401), ...Array(21 - left).fill(429)]);
-    }
-    const refused = await from(elsewhere());
-    expect([refused.status, Number(refused.headers.get('Retry-After')) > 3_000]).toEqual([429, true]);
-    expect(refused.body.detail).toContain('Sign in from a known network, or reset the password by email.');
-    expect((await from(atHome)).status).toBe(200);
-  });
-
   it('a hash with other cost parameters is renewed by the next successful sign-in', async () => {
     const email = await register();
     const cheap = await sealHash(w.env.PEPPER as string, CHEAP);

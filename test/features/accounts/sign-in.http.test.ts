@@ -2,6 +2,7 @@ import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { admissionIdOf } from '#core/ids.ts';
 import { testEnv } from '../../support/runner/env.ts';
+import { emailedToken } from '../../support/servers/mail.ts';
 import { type Merchant, World } from '../../support/world.ts';
 
 const PASSWORD = 'correct horse battery';
@@ -110,6 +111,18 @@ describe('registration and login', () => {
     const answer = await register(body);
     expect([answer.status, answer.body.code]).toEqual([422, 'validation_error']);
     expect(answer.body.detail.length).toBeGreaterThan(0);
+  });
+
+  it('a common password is refused at registration, change and reset', async () => {
+    const email = newEmail();
+    const refused = { status: 422, body: { code: 'password_too_common' } };
+    expect(await register({ email, password: 'Football', display_name: 'x' })).toMatchObject(refused);
+    const { token, user_id } = (await register({ email, password: PASSWORD, display_name: 'x' })).body;
+    const change = { current_password: PASSWORD, new_password: 'princess1' };
+    expect(await w.call('PATCH', '/v1/account/me/security', { key: token, body: change })).toMatchObject(refused);
+    const reset = { token: await emailedToken(w, user_id, 'reset'), new_password: '1qaz2wsx' };
+    expect(await w.call('POST', '/v1/auth/password/reset', { body: reset })).toMatchObject(refused);
+    expect((await logIn(email, PASSWORD)).status).toBe(200);
   });
 
   it('a password has 8 to 128 characters, counted as code points', async () => {

@@ -236,6 +236,8 @@ export const PROVOKED: Record<ErrorCode, (scene: Scene) => Promise<Answer<Body>>
     w.call('PATCH', '/v1/account/me/security', { key: ada.token, body: { current_password: 'correct horse battery' } }),
   password_too_short: ({ w }) =>
     w.call('POST', '/v1/auth/register', { body: { email: 'short@example.com', password: 'x', display_name: 'X' } }),
+  password_too_common: ({ w }) =>
+    w.call('POST', '/v1/auth/register', { body: { email: 'common@example.com', password: 'Password1', display_name: 'X' } }),
   invalid_permissions: (s) => newKey(s, s.ada, { permissions: ['everything'] }),
   identity_verification_required: async (s) => {
     const buyer = await s.w.chain.wallet();

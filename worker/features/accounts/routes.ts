@@ -19,7 +19,7 @@ import {
   Timestamp,
   UpdateResponse,
 } from '#platform/http/openapi.ts';
-import { countPasswordTry, hitBucket } from '#platform/http/rate-limit.ts';
+import { hitBucket } from '#platform/http/rate-limit.ts';
 import { routes } from '#platform/http/route.ts';
 import { REGIONS } from '#platform/variables/regions.ts';
 import { type CountedFactors, NO_FACTORS } from '#rules/access/factors.ts';
@@ -29,6 +29,7 @@ import { PLAN_NAMES, planAt } from '#rules/plans.ts';
 import { ACCOUNT } from '#rules/states.ts';
 import { deleteAccount, updateAccount } from './account.ts';
 import { ClaimsBody, Email } from './auth/routes.ts';
+import { signInOrigin } from './auth/sessions.ts';
 import { claimsOf } from './auth/tokens.ts';
 import { changeSecurity } from './security.ts';
 import { MerchantSettingsPatch, SETTING_NAMES } from './settings.ts';
@@ -186,14 +187,13 @@ const ChangeSecurityRequest = z
   .object({
     email: Email.optional().describe('Email address.'),
     current_password: z.string().max(1024).optional().describe('Current password, as proof of identity.'),
-    new_password: z.string().max(1024).optional().describe('New password of 8 to 128 characters.'),
+    new_password: z.string().max(1024).optional().describe('New password of 8 to 128 characters, and none of the commonest.'),
   })
   .openapi('ChangeSecurityRequest', { example: { current_password: 'correct horse', new_password: 'battery staple' } });
 
 // Limits password guesses with a stolen token. The headers continue to show the account's own limit.
 async function limitGuesses(c: RouteContext<ActorEnv>): Promise<void> {
   await hitBucket(c, 'login', c.var.actor.accountId);
-  await countPasswordTry(c, c.var.actor.accountId);
 }
 
 export const accountRoutes = routes('Account', 'settings')
@@ -243,9 +243,9 @@ export const accountRoutes = routes('Account', 'settings')
     limit: limitGuesses,
     body: ChangeSecurityRequest,
     returns: UpdateResponse,
-    codes: ['invalid_credentials', 'email_registered', 'state_conflict', 'password_too_short', 'no_change'],
-    once: ({ scope, actor, body: { email, current_password: currentPassword, new_password: newPassword } }, storeAnswer) =>
-      changeSecurity(scope, actor, { email, currentPassword, newPassword }, storeAnswer),
+    codes: ['invalid_credentials', 'email_registered', 'state_conflict', 'password_too_short', 'password_too_common', 'no_change'],
+    once: ({ c, scope, actor, body: { email, current_password: currentPassword, new_password: newPassword } }, storeAnswer) =>
+      changeSecurity(scope, actor, { email, currentPassword, newPassword, ip: signInOrigin(c).ip }, storeAnswer),
     present: (updated) => ({ detail: 'Changed. All sessions have ended; sign in again.', updated_fields: updated }),
     isSecret: true,
   })

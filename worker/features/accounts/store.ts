@@ -298,6 +298,8 @@ export async function takeState(db: Db, id: string, expiresAt: number): Promise<
   return meta.changes === 1;
 }
 
+export const forgetState = (db: Db, id: string): Promise<unknown> => db.delete(usedSignInStates).where(eq(usedSignInStates.id, id));
+
 export const findIdentity = (db: Db, provider: SignInProvider, subject: string): Promise<SignInIdentity | undefined> =>
   db
     .select()

@@ -86,6 +86,10 @@ export const REFUSED_REQUESTS = {
     why: 'A password has 8 to 128 characters.',
     next: 'Choose a longer one; a sentence is easy to remember.',
   },
+  password_too_common: {
+    why: 'The password is one of the 100,000 commonest, which are guessed first. Capital letters make no difference.',
+    next: 'Choose another; a sentence is easy to remember.',
+  },
   invalid_permissions: {
     why: 'The field `permissions` is empty or has an unknown value.',
     next: 'Send a list such as `["read", "execute"]`.',

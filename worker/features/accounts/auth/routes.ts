@@ -14,14 +14,15 @@ import {
   type RouteContext,
   Timestamp,
 } from '#platform/http/openapi.ts';
-import { countPasswordTry, countRefusedCredential, rememberSignIn, underCeiling } from '#platform/http/rate-limit.ts';
+import { countRefusedCredential, underCeiling } from '#platform/http/rate-limit.ts';
 import { routes } from '#platform/http/route.ts';
 import { ROLES } from '#rules/access/roles.ts';
 import type { SignIn } from '#rules/admission.ts';
 import { PLAN_NAMES, planAt } from '#rules/plans.ts';
+import { signInByLink } from '../passwords/sign-in-link.ts';
 import { bearerOf } from './authenticate.ts';
 import { draftFirstSession, endPersonSession, endPersonSessions, signInOrigin, startFirstSession, startSession } from './sessions.ts';
-import { emailKeysOf, homeOfRegistration, logIn, NEW_TOKEN_VERSION, normaliseEmail, refreshSession, registerAccount } from './sign-in.ts';
+import { emailKeysOf, homeOfRegistration, logIn, NEW_TOKEN_VERSION, refreshSession, registerAccount } from './sign-in.ts';
 import { claimsOf, issueToken } from './tokens.ts';
 import { issueLoginNonce, logInWithWallet } from './wallet-sign-in.ts';
 
@@ -51,7 +52,7 @@ export const Email = z.email().max(254).openapi({ example: 'ada@example.com' });
 const RegisterRequest = z
   .object({
     email: Email.describe('Email address.'),
-    password: z.string().max(1024).describe('Password of 8 to 128 characters.'),
+    password: z.string().max(1024).describe('Password of 8 to 128 characters, and none of the commonest.'),
     display_name: ShownName(120).describe('Name of the account, as buyers see it.'),
     region: HomeRegion,
   })
@@ -112,6 +113,9 @@ const RefreshRequest = z
   .object({ token: z.string().max(4096).optional().describe('Session token to renew, unless the header carries it.') })
   .openapi('RefreshRequest');
 
+const EmailLinkRequest = z
+  .object({ token: z.string().max(200).describe('Token from the email: the part after `#token=` in its link.') })
+  .openapi('EmailLinkRequest');
 const LogoutRequest = z
   .object({ end: z.enum(['session', 'all']).optional().describe('Sessions to end on the server: that of the token, or all.') })
   .openapi('LogoutRequest');
@@ -133,15 +137,15 @@ export const authRoutes = routes('Authentication')
     bucket: 'register',
     body: RegisterRequest,
     returns: created(AuthResponse, 'Account and its session'),
-    codes: ['email_registered', 'password_too_short'],
+    codes: ['email_registered', 'password_too_short', 'password_too_common'],
     shard: ({ ctx, body: { email, region } }) => homeOfRegistration(ctx, email, region),
     once: ({ shard, body: { display_name: displayName, region: _region, ...login } }, storeAnswer) =>
       registerAccount(shard, { ...login, displayName }, storeAnswer),
     present: (account, { shard }) => toAuthResponse(shard, account, draftFirstSession(shard, account)),
     // After the account is stored, also by an earlier call that failed here. A refused registration stores no session.
     answered: async ({ c, ctx }, { body }) => {
-      const { user_id: id, session_id: sessionId } = JSON.parse(body);
-      await startFirstSession(ctx, { id, tokenVersion: NEW_TOKEN_VERSION }, sessionId, signInOrigin(c));
+      const { user_id: id, email, session_id: sessionId } = JSON.parse(body);
+      await startFirstSession(ctx, { id, email, tokenVersion: NEW_TOKEN_VERSION }, sessionId, signInOrigin(c));
     },
     isSecret: true,
   })
@@ -152,18 +156,33 @@ export const authRoutes = routes('Authentication')
     idempotency: 'natural',
     summary: 'Log in with a password',
     description:
-      'Signs in with an email address and a password. A person with a factor gets 401 `factor_required` with a ticket for `POST /v1/auth/factor`. After 100 attempts on one account within an hour from addresses that never signed in to it, further attempts from such addresses return 429 `rate_limited`, whether or not the account exists. A password reset by email lifts the limit for that address.',
+      'Signs in with an email address and a password. A person with a factor gets 401 `factor_required` with a ticket for `POST /v1/auth/factor`. After 100 failed passwords for one address within an hour, a network (/24, or /48 of IPv6) without a sign-in in 90 days gets 401 with `meta.reason: email_link_required`, for right and wrong passwords and for unknown addresses. A right one causes an email with a link for `POST /v1/auth/login/email-link`, at most one in 10 minutes.',
     bucket: 'login',
     by: readEmailKey,
     body: LoginRequest,
     returns: AuthResponse,
     codes: ['invalid_credentials', 'factor_required', 'account_suspended', 'account_deleted'],
     answer: async ({ c, ctx, body }) => {
-      const email = normaliseEmail(body.email);
-      await countPasswordTry(c, email);
-      const account = await logIn(ctx, body);
-      await rememberSignIn(c, email);
-      return toAuthResponse(ctx, account, await startSession(ctx, account, 'password', signInOrigin(c)));
+      const origin = signInOrigin(c);
+      const account = await logIn(ctx, body, origin.ip);
+      return toAuthResponse(ctx, account, await startSession(ctx, account, 'password', origin));
+    },
+  })
+  .public({
+    path: 'POST /auth/login/email-link',
+    id: 'loginWithEmailLink',
+    sdk: 'auth.loginWithEmailLink',
+    idempotency: 'natural',
+    summary: 'Log in with an emailed link',
+    description:
+      'Signs in with the token of an email that was sent because the password was right, after a login was refused with `email_link_required`. The link works once, for 15 minutes. A person with a factor gets 401 `factor_required`.',
+    bucket: 'email-proof',
+    body: EmailLinkRequest,
+    returns: AuthResponse,
+    codes: ['invalid_credentials', 'factor_required'],
+    answer: async ({ c, ctx, body }) => {
+      const { account, signIn } = await signInByLink(ctx, body.token, signInOrigin(c));
+      return toAuthResponse(ctx, account, signIn);
     },
   })
   .public({

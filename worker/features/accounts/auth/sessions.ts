@@ -16,6 +16,7 @@ import {
 } from '#rules/access/sessions.ts';
 import type { SignIn, SignInMethod } from '#rules/admission.ts';
 import { factorRequired } from '../factors/ticket.ts';
+import { learnNetworks } from '../passwords/tries.ts';
 
 export const personObject = (ctx: Ctx, personId: string) => admissionObject(ctx, `account:${admissionIdOf(personId)}`);
 
@@ -81,7 +82,10 @@ export async function startSession(
 ): Promise<SignIn> {
   if (person.factors !== null && !proven) throw factorRequired(ctx, person, method);
   const started = { sessionId: newId<SessionId>(ctx.wallNow, person.id), method, at: ctx.wallNow, proven };
-  await personObject(ctx, person.id).beginSession(newSession(origin, person, started));
+  await Promise.all([
+    personObject(ctx, person.id).beginSession(newSession(origin, person, started)),
+    learnNetworks(ctx, person.email, [origin.ip]),
+  ]);
   return { ...signInBy(started.sessionId, method, started.at), factorTime: proven ? ctx.wallNow : null };
 }
 
@@ -89,9 +93,14 @@ export async function startSession(
 export const draftFirstSession = (ctx: Ctx, { id }: Person): SignIn => signInBy(newId<SessionId>(ctx.wallNow, id), 'password', ctx.wallNow);
 
 /** Stores the session that a registration named in its answer. An answer that is repeated begins no session again. */
-export async function startFirstSession(ctx: Ctx, person: Person, sessionId: SessionId, origin: Origin): Promise<void> {
+export async function startFirstSession(
+  ctx: Ctx,
+  person: Person & Pick<Account, 'email'>,
+  sessionId: SessionId,
+  origin: Origin,
+): Promise<void> {
   const session = newSession(origin, person, { sessionId, method: 'password', at: madeAt(sessionId) });
-  await personObject(ctx, person.id).beginSession(session, true);
+  await Promise.all([personObject(ctx, person.id).beginSession(session, true), learnNetworks(ctx, person.email, [origin.ip])]);
 }
 
 /** Lists the open sessions of a person, newest use first. */

@@ -11,6 +11,8 @@ import type { Account } from '#platform/db/tables/accounts.ts';
 import type { Region } from '#platform/variables/regions.ts';
 import { SESSION_MS } from '#rules/access/sessions.ts';
 import type { SignIn } from '#rules/admission.ts';
+import { checkPassword } from '../passwords/tries.ts';
+import { requireGoodPassword } from '../passwords/weak-passwords.ts';
 import { planAccountPayout } from '../payout.ts';
 import { type AccountKeys, abortIfTaken, findAccount, findAccountByKeys, hasKey, insertAccount } from '../store.ts';
 import { sessionEnded } from './authenticate.ts';
@@ -18,8 +20,6 @@ import { planVerification } from './owner-emails.ts';
 import { findByPassword, newPasswordHash, renewPasswordHash } from './passwords.ts';
 import { personObject } from './sessions.ts';
 import { readToken } from './tokens.ts';
-
-const PASSWORD_LENGTH = { min: 8, max: 128 };
 
 /** Returns one spelling per mailbox: trimmed, lower case, NFC. */
 export const normaliseEmail = (email: string): string => email.trim().normalize('NFC').toLowerCase();
@@ -46,11 +46,6 @@ export const walletKeysOf = (ctx: Ctx, walletAddress: string): AccountKeys & { k
   column: 'walletKey',
   keys: pepperedHashes(ctx.config.PEPPER, 'wallet', walletAddress),
 });
-
-export function requirePasswordLength(password: string): void {
-  const { length } = [...password];
-  if (length < PASSWORD_LENGTH.min || length > PASSWORD_LENGTH.max) throw new ApiError('password_too_short');
-}
 
 type SignInIdentity = Partial<Pick<Account, 'email' | 'emailKey' | 'passwordHash' | 'walletAddress' | 'walletKey'>>;
 
@@ -135,7 +130,7 @@ export async function homeOfRegistration(ctx: Ctx, email: string, region?: Regio
  * account.
  */
 export async function registerAccount(ctx: Shard, input: Register, storeAnswer: StoreAnswer<Account>): Promise<Account> {
-  requirePasswordLength(input.password);
+  await requireGoodPassword(input.password);
   const account = newAccount(ctx, input.displayName, {
     email: normaliseEmail(input.email),
     emailKey: emailKeysOf(ctx, input.email).keys[0],
@@ -152,9 +147,10 @@ export async function registerAccount(ctx: Shard, input: Register, storeAnswer: 
  * Signs in with email and password. An unknown email and a wrong password cost and answer the same. Throws 401, or 403 for a suspended
  * account only after the right password.
  */
-export async function logIn(ctx: Ctx, input: { email: string; password: string }): Promise<Account> {
-  const account = await findByPassword(ctx, input.password, () => findAccountByEmail(ctx, input.email));
-  if (!account) throw new ApiError('invalid_credentials');
+export async function logIn(ctx: Ctx, input: { email: string; password: string }, ip: string): Promise<Account> {
+  const find = () => findAccountByEmail(ctx, input.email);
+  const check = () => findByPassword(ctx, input.password, find);
+  const account = await checkPassword(ctx, { email: normaliseEmail(input.email), ip, check, find });
   requireActive(account);
   ctx.defer(renewPasswordHash(homeOf(ctx, account.id), account, input.password));
   return account;

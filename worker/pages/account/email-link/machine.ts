@@ -4,6 +4,7 @@
  */
 
 import type { Failure } from '../../parts/answer.ts';
+import type { Session } from '../../parts/session.ts';
 import { type EmailLinkFacts, type Problem, problemOf } from '../facts.ts';
 
 interface NamedAccount {
@@ -25,6 +26,7 @@ export type EmailLinkNews =
   | { kind: 'notMine' }
   | { kind: 'named'; account: NamedAccount }
   | { kind: 'done' }
+  | { kind: 'signedIn'; session: Session }
   | { kind: 'disowned' }
   | { kind: 'refused'; failure: Failure };
 
@@ -33,7 +35,9 @@ export type EmailLinkEffect =
   | { kind: 'disownAccount' }
   | { kind: 'forgetToken' }
   /** A new password ends every session, including the one of this tab. */
-  | { kind: 'forgetSession' };
+  | { kind: 'forgetSession' }
+  /** Stores the session and leaves for the dashboard. */
+  | { kind: 'enter'; session: Session };
 
 interface Turn {
   state: EmailLinkState;
@@ -66,6 +70,8 @@ export function nextEmailLink(facts: EmailLinkFacts, state: EmailLinkState, news
       return turnTo({ step: 'disowned' }, { kind: 'forgetToken' });
     case 'done':
       return turnTo({ step: 'done' }, { kind: 'forgetToken' }, ...(facts.page === 'reset' ? [{ kind: 'forgetSession' } as const] : []));
+    case 'signedIn':
+      return turnTo({ step: 'done' }, { kind: 'forgetToken' }, { kind: 'enter', session: news.session });
     case 'refused':
       return refuse(facts, state, news.failure);
   }
