@@ -118,7 +118,7 @@ describe('checkSchema', () => {
         evaluated += 1;
         expect([made, instance, satisfies(made, instance)]).toEqual([made, instance, referenceAccepts(made, instance)]);
       }),
-      { numRuns: 60_000 },
+      { numRuns: 1_000 },
     );
     expect(evaluated).toBeGreaterThan(100);
   });
