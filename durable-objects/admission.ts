@@ -1,5 +1,7 @@
 import { MINUTE, SECOND } from '#core/time.ts';
 import type { Env } from '#platform/context.ts';
+import type { PersonAnswer } from '#rules/access/person-rpc.ts';
+import type { UsedSession } from '#rules/access/sessions.ts';
 import {
   type AddressAnswer,
   type AddressWindow,
@@ -242,6 +244,11 @@ export class Admission extends PersonObject implements AdmissionRpc {
 
   protected readTokenVersion(): number {
     return this.#account?.tokenVersion ?? 0;
+  }
+
+  async admitPerson(session: UsedSession, now: number): Promise<PersonAnswer> {
+    if (!this.#account || this.#hasStaleStage()) return { ok: false, reason: 'unknown' };
+    return this.sessions.admit(this.#staged?.account ?? this.#account, session, now);
   }
 
   /** Stores the usage of keys and deletes expired rows, or deletes ended windows of an address. A crash loses at most FLUSH_MS of usage. */

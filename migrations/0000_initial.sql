@@ -574,6 +574,21 @@ CREATE TABLE `moves` (
 	`opened_at` integer
 );
 --> statement-breakpoint
+CREATE TABLE `joined_accounts` (
+	`person_id` blob NOT NULL,
+	`account_id` blob NOT NULL,
+	PRIMARY KEY(`person_id`, `account_id`)
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE TABLE `members` (
+	`account_id` blob NOT NULL,
+	`person_id` blob NOT NULL,
+	`role` text NOT NULL,
+	`joined_at` integer NOT NULL,
+	`invited_by` blob,
+	PRIMARY KEY(`account_id`, `person_id`)
+) WITHOUT ROWID;
+--> statement-breakpoint
 CREATE TABLE `persons` (
 	`id` blob PRIMARY KEY NOT NULL,
 	`name` text NOT NULL,
@@ -587,7 +602,8 @@ CREATE TABLE `persons` (
 	`email_verified` integer NOT NULL,
 	`former_emails` text DEFAULT '[]' NOT NULL,
 	`factors` text,
-	`locale` text DEFAULT 'en' NOT NULL
+	`locale` text DEFAULT 'en' NOT NULL,
+	`last_account_id` blob
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `persons_email_key_unique` ON `persons` (`email_key`);--> statement-breakpoint

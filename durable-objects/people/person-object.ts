@@ -1,7 +1,8 @@
 import { DurableObject } from 'cloudflare:workers';
+import type { AccountId } from '#core/ids.ts';
 import type { Env } from '#platform/context.ts';
 import type { Notice, PasswordTry, TriedPassword } from '#rules/access/password-tries.ts';
-import { type EndedSessions, isEnded, type Session, type UsedSession } from '#rules/access/sessions.ts';
+import type { EndedSessions, Session, UsedSession } from '#rules/access/sessions.ts';
 import { PasswordTries } from './password-tries.ts';
 import { Sessions } from './sessions.ts';
 
@@ -35,6 +36,10 @@ export abstract class PersonObject extends DurableObject<Env> {
     return this.sessions.use(session, now);
   }
 
+  async moveSession(sessionId: string, accountId: AccountId): Promise<void> {
+    this.sessions.move(sessionId, accountId);
+  }
+
   async listSessions(now: number): Promise<Session[]> {
     return this.sessions.list(this.readTokenVersion(), now);
   }
@@ -44,9 +49,7 @@ export abstract class PersonObject extends DurableObject<Env> {
   }
 
   async endSessions(ended: EndedSessions, now: number): Promise<number> {
-    const open = (await this.listSessions(now)).filter((session) => isEnded(session, ended));
-    for (const { sessionId } of open) this.sessions.end(sessionId, now);
-    return open.length;
+    return this.sessions.endAll(ended, this.readTokenVersion(), now);
   }
 
   async forgetSessions(): Promise<void> {

@@ -1,5 +1,7 @@
 import type { AccountId, PasskeyId, SessionId } from '#core/ids.ts';
-import { SEEN_MS, SESSIONS_MAX, type Session, type UsedSession } from '#rules/access/sessions.ts';
+import type { PersonAnswer } from '#rules/access/person-rpc.ts';
+import { type EndedSessions, isEnded, SEEN_MS, SESSIONS_MAX, type Session, type UsedSession } from '#rules/access/sessions.ts';
+import type { AdmittedAccount } from '#rules/admission.ts';
 import { Tables } from '../tables.ts';
 
 const COLUMNS = {
@@ -65,6 +67,23 @@ export class Sessions {
     if (!row) return false;
     if (now >= row.last_seen_at + SEEN_MS) this.#tables.write('UPDATE sessions SET last_seen_at = ? WHERE id = ?', now, sessionId);
     return true;
+  }
+
+  /** Accepts a token of the person for another account. */
+  admit({ tokenVersion, factors }: AdmittedAccount, session: UsedSession, now: number): PersonAnswer {
+    if (session.tokenVersion !== tokenVersion) return { ok: false, reason: 'stale_token' };
+    return this.use(session, now) ? { ok: true, ...(factors && { factors }) } : { ok: false, reason: 'session_ended' };
+  }
+
+  /** Ends open sessions, and returns their number. */
+  endAll(ended: EndedSessions, tokenVersion: number, now: number): number {
+    const open = this.list(tokenVersion, now).filter((session) => isEnded(session, ended));
+    for (const { sessionId } of open) this.end(sessionId, now);
+    return open.length;
+  }
+
+  move(sessionId: string, accountId: AccountId): void {
+    this.#tables.write('UPDATE sessions SET account_id = ? WHERE id = ?', accountId, sessionId);
   }
 
   /** Lists the open sessions, newest use first. */

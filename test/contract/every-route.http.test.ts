@@ -109,6 +109,7 @@ describe('built routes', () => {
       claim_id: NOWHERE,
       listing_id: NOWHERE,
       session_id: NOWHERE,
+      user_id: NOWHERE,
       slug: product.slug,
     };
     // The free plan has two keys, so a third account holds the revoked one.

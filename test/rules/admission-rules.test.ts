@@ -34,6 +34,8 @@ describe('judgeCaller', () => {
       caller: {
         accountId: 'account-1',
         keyId: 'key-1',
+        personId: null,
+        role: null,
         livemode: false,
         permissions: ['read', 'admin'],
         plan: 'growth',

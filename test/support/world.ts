@@ -29,7 +29,7 @@ export interface Answer<T> {
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: call() has already checked answers against the document.
-type Body = any;
+export type Body = any;
 
 export interface Merchant {
   token: string;

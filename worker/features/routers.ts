@@ -4,6 +4,7 @@ import { sessionRoutes } from '#features/accounts/auth/session.routes.ts';
 import { domainRoutes } from '#features/accounts/domain/routes.ts';
 import { factorRoutes, factorSignInRoutes } from '#features/accounts/factors/routes.ts';
 import { keyRoutes } from '#features/accounts/keys/routes.ts';
+import { actingRoutes, memberRoutes } from '#features/accounts/members/routes.ts';
 import { oauthRoutes } from '#features/accounts/oauth/routes.ts';
 import { operatorRoutes } from '#features/accounts/operator/routes.ts';
 import { accountRoutes } from '#features/accounts/routes.ts';
@@ -56,6 +57,8 @@ import { webhookRoutes } from '#features/webhooks/endpoints/routes.ts';
 export const versionedRouters = [
   authRoutes,
   sessionRoutes,
+  actingRoutes,
+  memberRoutes,
   factorSignInRoutes,
   emailRoutes,
   oauthRoutes,

@@ -7,9 +7,10 @@
 import type { AccountId, SessionId } from '#core/ids.ts';
 import { DAY } from '#core/time.ts';
 import { isInNetworks } from './access/networks.ts';
-import type { Notice, PasswordTry, TriedPassword } from './access/password-tries.ts';
+import type { PersonRpc } from './access/person-rpc.ts';
+import { type GivenRole, hasRole, type Need, type Role, roleIn } from './access/roles.ts';
 import { hasScope, type KeyScope } from './access/scopes.ts';
-import type { EndedSessions, Factor, Session, UsedSession } from './access/sessions.ts';
+import type { Factor, UsedSession } from './access/sessions.ts';
 import type { CallOutcome, KeyUsage } from './analytics/key-usage.ts';
 import type { Customer } from './balance.ts';
 import type { KeyedUse, PassedOutcome } from './entitlement-rpc.ts';
@@ -25,6 +26,9 @@ export interface AdmittedAccount extends AccountPlans {
   status: AccountStatus;
   tokenVersion: number;
   isStaff: boolean;
+  ownerId: AccountId;
+  /** Roles of the other members, by the ids of persons. */
+  roles: Readonly<Record<string, GivenRole>>;
   /** Ways in which the person can prove a factor. Absent without one. */
   factors?: readonly Factor[];
   /** Version of the D1 row. An older load never overwrites a newer one. */
@@ -46,14 +50,18 @@ export interface AdmittedKey {
   allowedIps?: string[];
 }
 
-export type Credential = { kind: 'key'; keyHash: string } | ({ kind: 'jwt'; accountId: string } & UsedSession);
+/** `member`: a person in the account of another, after the person's own object has accepted the token. */
+export type Credential =
+  | { kind: 'key'; keyHash: string }
+  | ({ kind: 'jwt'; accountId: string } & UsedSession)
+  | { kind: 'member'; accountId: string; personId: string };
 
 export interface AdmissionRequest {
   credential: Credential;
   /** Permission of the route. Null if authentication is enough. */
   permission: Permission | null;
-  /** Scope that a restricted key needs. Null if authentication is enough. */
-  scope: KeyScope | null;
+  /** Access that a restricted key or a person's role needs. Null if authentication is enough. */
+  scope: Need | null;
   /** Address of the caller. Null if the platform does not say. */
   ip: string | null;
   /** Mode requested explicitly. Must match the key's mode. */
@@ -100,6 +108,9 @@ export interface RateLimit {
 export interface Caller {
   accountId: AccountId;
   keyId: string | null;
+  /** Person who calls, and the person's role. Null: a key. */
+  personId: AccountId | null;
+  role: Role | null;
   livemode: boolean;
   permissions: Permission[];
   plan: PlanName;
@@ -115,8 +126,10 @@ export type RefusalReason =
   | 'address'
   | 'stale_token'
   | 'session_ended'
+  | 'not_a_member'
   | 'account_suspended'
   | 'account_deleted'
+  | 'role'
   | 'permission'
   | 'scope'
   | 'mode'
@@ -125,7 +138,7 @@ export type RefusalReason =
 export type AdmissionAnswer =
   | { ok: true; caller: Caller; rate: RateLimit }
   /** `keyId` is set for a known, unrevoked key, so that its usage counts the refusal. */
-  | { ok: false; reason: RefusalReason; keyId?: string; rate?: RateLimit }
+  | { ok: false; reason: RefusalReason; keyId?: string; role?: Role; rate?: RateLimit }
   /** No account is loaded yet. The caller loads it from the database once and repeats the call. */
   | { ok: false; reason: 'unknown' };
 
@@ -145,7 +158,7 @@ export interface PassedAnswer {
   entitlementId?: string;
 }
 
-export interface AdmissionRpc {
+export interface AdmissionRpc extends PersonRpc {
   /** `admit` and the use of an admitted caller in one call. A success is added to the key's usage before the answer. */
   consume(request: AdmissionRequest, use: PassedUse): Promise<PassedAnswer>;
   admit(request: AdmissionRequest): Promise<AdmissionAnswer>;
@@ -167,24 +180,6 @@ export interface AdmissionRpc {
   /** Returns the owner of the message. Null: no claim is known. */
   messageOwner(): Promise<string | null>;
   noteFailedFee(now: number): Promise<void>;
-  /** Stores a session of the person. `isFirst`: only if the person never had one. */
-  beginSession(session: Session, isFirst?: boolean): Promise<void>;
-  /** True if the session is open. Notes its use. */
-  useSession(session: UsedSession, now: number): Promise<boolean>;
-  listSessions(now: number): Promise<Session[]>;
-  /** Ends a session. False if the person never had it. */
-  endSession(sessionId: string, now: number): Promise<boolean>;
-  /** Ends sessions, and returns the number of those that were open. */
-  endSessions(ended: EndedSessions, now: number): Promise<number>;
-  /** Deletes all sessions, with their addresses, of a person who was deleted. */
-  forgetSessions(): Promise<void>;
-  /** Counts a password as failed until it is withdrawn. */
-  tryPassword(tried: TriedPassword, now: number): Promise<PasswordTry>;
-  withdrawPassword(tryId: number): Promise<void>;
-  learnNetworks(networks: string[], now: number): Promise<void>;
-  knownNetworks(now: number): Promise<string[]>;
-  /** True for the first caller within the time of the notice. */
-  claimNotice(notice: Notice, now: number): Promise<boolean>;
 }
 
 export interface AddressWindow {
@@ -232,8 +227,10 @@ export function judgeCaller(
   key: AdmittedKey | undefined,
   request: AdmissionRequest,
   isOpen = false,
-): { ok: true; caller: Caller } | { ok: false; reason: RefusalReason; keyId?: string } {
+): { ok: true; caller: Caller } | { ok: false; reason: RefusalReason; keyId?: string; role?: Role } {
   const { credential, permission, scope, mode } = request;
+  const personId = personIdOf(credential);
+  const role = personId === null ? null : roleIn(account, personId);
   if (credential.kind === 'key') {
     if (!key) return { ok: false, reason: 'unknown_key' };
     if ((key.revokedAt !== null && key.revokedAt <= request.now) || account.status === 'deleted') return { ok: false, reason: 'revoked' };
@@ -241,6 +238,7 @@ export function judgeCaller(
   } else if (credential.accountId !== account.accountId) {
     return { ok: false, reason: 'stale_token' };
   }
+  if (personId !== null && role === null) return { ok: false, reason: 'not_a_member' };
   if (account.status === 'deleted') return { ok: false, reason: 'account_deleted' };
   const known = key && { keyId: key.keyId };
   if (account.status === 'suspended') return { ok: false, reason: 'account_suspended', ...known };
@@ -252,15 +250,25 @@ export function judgeCaller(
     return { ok: false, reason: 'address', ...known };
   const permissions = key?.permissions ?? TOKEN_PERMISSIONS;
   // A key created by former staff still lists admin but no longer grants it.
-  const isAllowed = !permission || (permissions.includes(permission) && (permission !== 'admin' || account.isStaff));
+  const isStaff = account.isStaff && account.ownerId === account.accountId;
+  const isAllowed = !permission || (permissions.includes(permission) && (permission !== 'admin' || isStaff));
   if (!isAllowed) return { ok: false, reason: 'permission', ...known };
   if (key?.scopes && scope && !hasScope(key.scopes, scope)) return { ok: false, reason: 'scope', ...known };
+  if (role && scope && !hasRole(role, scope)) return { ok: false, reason: 'role', role };
   const livemode = key ? key.livemode : mode !== 'sandbox';
   if (key && mode && (mode === 'live') !== key.livemode) return { ok: false, reason: 'mode', ...known };
-  const { accountId, isStaff, factors } = account;
-  const caller = { accountId, keyId: key?.keyId ?? null, livemode, permissions, plan: planAt(account, request.now), isStaff };
-  return { ok: true, caller: { ...caller, ...(factors && !key && { factors }) } };
+  const { accountId, factors } = account;
+  const caller = { accountId, keyId: key?.keyId ?? null, personId, role, livemode, permissions, plan: planAt(account, request.now) };
+  // The factors of a member are known to the person's own object alone.
+  const own = credential.kind === 'jwt' && factors ? { factors } : {};
+  return { ok: true, caller: { ...caller, isStaff: isStaff && isOwn(caller), ...own } };
 }
+
+const personIdOf = (credential: Credential): AccountId | null =>
+  credential.kind === 'key' ? null : ((credential.kind === 'jwt' ? credential.accountId : credential.personId) as AccountId);
+
+/** Staff are staff in their own account alone. */
+const isOwn = ({ accountId, personId }: Pick<Caller, 'accountId' | 'personId'>): boolean => personId === null || personId === accountId;
 
 /** Network fees about to be paid. A negative number releases fees. */
 export interface FeeSpend {

@@ -141,6 +141,10 @@ getDomain getDomain GET /v1/account/domain
 setDomain setDomain PUT /v1/account/domain b
 deleteDomain deleteDomain DELETE /v1/account/domain
 getAccountSummary getSummary GET /v1/account/summary m
+members:
+listMembers list GET /v1/account/members
+changeRole changeRole PATCH /v1/account/members/{user_id} b
+removeMember remove DELETE /v1/account/members/{user_id} q
 keys:
 listKeys list GET /v1/keys m
 createKey create POST /v1/keys b
@@ -202,6 +206,8 @@ createWalletNonce createWalletNonce POST /v1/auth/wallet/nonce b
 loginWithWallet loginWithWallet POST /v1/auth/wallet b
 refreshToken refresh POST /v1/auth/refresh b
 logout logout POST /v1/auth/logout b
+listAccounts listAccounts GET /v1/accounts
+switchAccount switchAccount POST /v1/auth/switch b
 beginPasskeyLogin beginPasskeyLogin POST /v1/auth/passkey/options
 loginWithPasskey loginWithPasskey POST /v1/auth/passkey b
 loginWithFactor loginWithFactor POST /v1/auth/factor b

@@ -7,6 +7,7 @@ import type {
   AccessApp,
   Account,
   AccountSummary,
+  AccountsOfPerson,
   Activation,
   AddMessageRequest,
   AdvanceRequest,
@@ -29,6 +30,7 @@ import type {
   CancelProof,
   CatalogueResourcePage,
   CatalogueSearchPage,
+  ChangeRoleRequest,
   ChangeSecurityRequest,
   CommitReceipt,
   CommunityClaim,
@@ -114,6 +116,8 @@ import type {
   LoginRequest,
   LogoutRequest,
   LookupMembershipQuery,
+  Member,
+  Members,
   Membership,
   MembershipPage,
   MeteredAnnouncement,
@@ -162,6 +166,7 @@ import type {
   RegisteredPasskey,
   RegisterPasskeyRequest,
   RegisterRequest,
+  RemoveMemberQuery,
   RenamePasskeyRequest,
   ResetPasswordRequest,
   ResolvedHandoff,
@@ -194,6 +199,7 @@ import type {
   SubscriptionPlan,
   SupportThread,
   SupportTicketPage,
+  SwitchAccountRequest,
   TestIdentity,
   TestPayment,
   TestPaymentRequest,
@@ -599,6 +605,17 @@ export interface AccountResource {
   getSummary(options?: CallOptions): Promise<Answer<AccountSummary>>;
 }
 
+export interface MembersResource {
+  /** Lists the owner and the other members of the account. */
+  list(options?: CallOptions): Promise<Answer<Members>>;
+
+  /** Gives a member another role, from the next request on. Requires a person who signed in within the last 15 minutes. The owner alone makes, changes and removes admins. */
+  changeRole(userId: string, body: ChangeRoleRequest, options?: CallOptions): Promise<Answer<Member>>;
+
+  /** Removes a member, from the next request on. Requires a person who signed in within the last 15 minutes. Members may remove themselves at any time. The owner cannot be removed (409 `state_conflict`). */
+  remove(userId: string, query?: RemoveMemberQuery, options?: CallOptions): Promise<Answer<object>>;
+}
+
 export interface KeysResource {
   /** Lists keys. A token sees the keys of both modes unless it names one; a key sees those of its own mode. The list includes the last hundred revoked keys of each mode. */
   list(options?: CallOptions): Promise<Answer<ApiKey[]>>;
@@ -770,6 +787,12 @@ export interface AuthResource {
   /** Without `end` it has no effect on the server: the token remains valid until it expires, and you discard it. With `end` the session of the token, or every session, ends from the next request on. */
   logout(body?: LogoutRequest, options?: CallOptions): Promise<Answer<DetailResponse>>;
 
+  /** Lists the accounts that you may act on, your own one first. */
+  listAccounts(options?: CallOptions): Promise<Answer<AccountsOfPerson>>;
+
+  /** Returns a token of the same session for another account that you are a member of. Other accounts are 404. */
+  switchAccount(body: SwitchAccountRequest, options?: CallOptions): Promise<Answer<AuthResponse>>;
+
   /** Returns options for `navigator.credentials.get`, valid for five minutes. They are the same for everybody. */
   beginPasskeyLogin(options?: CallOptions): Promise<Answer<PasskeyCeremony>>;
 
@@ -829,6 +852,7 @@ export interface Resources {
   railSettings: RailSettingsResource;
   analytics: AnalyticsResource;
   account: AccountResource;
+  members: MembersResource;
   keys: KeysResource;
   delivery: DeliveryResource;
   connectors: ConnectorsResource;
@@ -855,6 +879,11 @@ export interface Operations {
   listSessions: { answer: Promise<Answer<Sessions>> };
   endSessions: { query?: EndSessionsQuery; answer: Promise<Answer<EndedSessions>> };
   endSession: { params: { session_id: string }; answer: Promise<Answer<object>> };
+  listAccounts: { answer: Promise<Answer<AccountsOfPerson>> };
+  switchAccount: { body: SwitchAccountRequest; answer: Promise<Answer<AuthResponse>> };
+  listMembers: { answer: Promise<Answer<Members>> };
+  changeRole: { params: { user_id: string }; body: ChangeRoleRequest; answer: Promise<Answer<Member>> };
+  removeMember: { params: { user_id: string }; query?: RemoveMemberQuery; answer: Promise<Answer<object>> };
   beginPasskeyLogin: { answer: Promise<Answer<PasskeyCeremony>> };
   loginWithPasskey: { body: PasskeyLoginRequest; answer: Promise<Answer<AuthResponse>> };
   loginWithFactor: { body: FactorRequest; answer: Promise<Answer<AuthResponse>> };

@@ -132,6 +132,60 @@ export interface EndedSessions {
   ended: number;
 }
 
+export type Role = 'owner' | 'admin' | 'developer' | 'finance' | 'support' | 'viewer';
+
+export interface AccountOfPerson {
+  /** Identifier of the account. */
+  account_id: string;
+  /** Name of the account, as buyers see it. */
+  display_name: string;
+  /** Role in the account. */
+  role: Role;
+  /** Plan: `free`, `starter`, `growth` or `scale`. */
+  tier: 'free' | 'starter' | 'growth' | 'scale';
+  /** True for the account that the token acts on. */
+  current: boolean;
+  /** Time at which the person joined the account. */
+  joined_at: string;
+}
+
+export interface AccountsOfPerson {
+  /** Accounts. */
+  items: AccountOfPerson[];
+}
+
+export interface SwitchAccountRequest {
+  /** Account to act on. */
+  account_id: string;
+}
+
+export interface Member {
+  /** Identifier of the person. */
+  user_id: string;
+  /** Name of the person. */
+  display_name: string;
+  /** Email address. */
+  email: string | null;
+  /** Role in the account. */
+  role: Role;
+  /** True if the person has a passkey or an authenticator app. */
+  has_factor: boolean;
+  /** Time at which the person joined the account. */
+  joined_at: string;
+  /** Person who invited the member. */
+  invited_by?: string;
+}
+
+export interface Members {
+  /** Members, the owner first. */
+  items: Member[];
+}
+
+export interface ChangeRoleRequest {
+  /** New role. */
+  role: 'admin' | 'developer' | 'finance' | 'support' | 'viewer';
+}
+
 export interface PasskeyCeremony {
   /** Identifier of the ceremony, as its options name it. */
   ceremony_id: string;
@@ -341,6 +395,10 @@ export interface ClaimedAccount {
 export interface Account {
   /** Identifier of the account. */
   user_id: string;
+  /** Identifier of the account. */
+  account_id: string;
+  /** Role of the caller in the account. Null for a key. */
+  role: 'owner' | 'admin' | 'developer' | 'finance' | 'support' | 'viewer' | null;
   /** Email address. */
   email: string | null;
   /** Address of a Solana wallet. */
@@ -2369,6 +2427,9 @@ export interface WebhookTimeline {
   next: string | null;
 }
 
+/** Previous values of the changed fields, if known. */
+export type PreviousValues = Record<string, unknown>;
+
 export interface Event {
   /** Unique identifier of the event. */
   id: string;
@@ -2397,8 +2458,7 @@ export interface Event {
   data: {
     /** Object of the event, as the API returns it. */
     object: Record<string, unknown>;
-    /** Previous values of the changed fields, if known. */
-    previous?: Record<string, unknown>;
+    previous?: PreviousValues;
     /** Refund of a `payment.refunded` event. */
     refund?: Record<string, unknown>;
     /** Recipient and identifier of a `receipt.proof_sent` event. */
@@ -4205,6 +4265,11 @@ export interface PayerLimit {
 export interface EndSessionsQuery {
   /** Whether the session of the calling token remains. */
   keep_current?: 'true' | 'false';
+}
+
+export interface RemoveMemberQuery {
+  /** Also ends what the member made: `keys` revokes keys, `endpoints` disables endpoints and hooks. Separated by a comma. */
+  with?: string;
 }
 
 export interface StartOAuthQuery {

@@ -91,6 +91,8 @@ describe('API keys', () => {
       status: 'active',
       tokenVersion: 1,
       isStaff: true,
+      ownerId: colleague.userId,
+      roles: {},
       version: 2,
     } as const;
     await testEnv.ADMISSION.getByName(`account:${admissionIdOf(colleague.userId)}`).load(row, []);

@@ -33,6 +33,8 @@ describe('registration and login', () => {
     expect(me.status).toBe(200);
     expect(me.body).toEqual({
       user_id: body.user_id,
+      account_id: body.user_id,
+      role: 'owner',
       email,
       wallet_address: null,
       display_name: 'Grace',
@@ -186,6 +188,8 @@ describe('registration and login', () => {
       status: state,
       tokenVersion: 1,
       isStaff: false,
+      ownerId: person.userId,
+      roles: {},
       version: 2,
     } as const;
     await testEnv.ADMISSION.getByName(`account:${admissionIdOf(person.userId)}`).load(row, []);

@@ -2,6 +2,7 @@ import { base58 } from '#core/encoding.ts';
 import { newId } from '#core/ids.ts';
 import { landRefund, refundable } from '../fixtures/refund.ts';
 import { OPERATOR_SECRET, openStaff } from '../people/staff.ts';
+import { memberWrites } from '../people/team.ts';
 import { CONNECTOR_SECRETS, testEnv } from '../runner/env.ts';
 import { emailedToken, mailConfig } from '../servers/mail.ts';
 import { TestProcessor } from '../servers/processor.ts';
@@ -226,6 +227,7 @@ export const WRITES: Record<string, () => Promise<Write>> = {
     const open = async () => (await w.call('GET', '/v1/account/sessions', { key: token })).body.items;
     return { method: 'DELETE', path: '/v1/account/sessions', by: token, effects: async () => 2 - (await open()).length };
   },
+  ...memberWrites(w),
   'DELETE /v1/account/domain': async () => {
     const { token, userId } = await w.merchant();
     const names = 'INSERT INTO seller_domains (merchant_id, domain, token, status, next_check_at, created_at)';

@@ -5,6 +5,7 @@ import { USDC } from '../chain/chain.ts';
 import { askNonce, signText } from '../chain/wallet.ts';
 import { credential, MeteredShop } from '../clients/metered.ts';
 import { runScenario } from '../clients/sandbox.ts';
+import { tokenSignedIn } from '../clients/session.ts';
 import { landRefund, refundable } from '../fixtures/refund.ts';
 import { newSpender, openTreasury, payFor } from '../people/activation.ts';
 import { newAgent, newKey, sellToAgents, write } from '../people/agent.ts';
@@ -12,6 +13,7 @@ import { Setup } from '../people/bootstrap.ts';
 import { setOrigins } from '../people/listed-shop.ts';
 import { SubscriptionBuyer } from '../people/subscription-buyer.ts';
 import { SubscriptionShop } from '../people/subscription-shop.ts';
+import { addMember } from '../people/team.ts';
 import type { Tenant } from '../people/tenant.ts';
 import { CONNECTOR_SECRETS } from '../runner/env.ts';
 import { emailedToken } from '../servers/mail.ts';
@@ -50,6 +52,9 @@ const MAKERS: [RegExp, (w: World, tenant: Tenant, name: string) => Promise<Made>
   [/automation\/hooks\/\{/, makeHook],
   [/auth\/wallet$/, makeProof],
   [/auth\/login$/, async (_, { merchant }) => ({ email: [merchant.email], password: ['correct horse battery'] })],
+  [/auth\/switch$/, async (_, { merchant }) => ({ account_id: [merchant.userId] })],
+  [/account\/sessions\/\{/, makeSession],
+  [/account\/members\/\{/, async (w, { merchant }) => ({ user_id: [(await addMember(w, merchant, 'viewer')).userId] })],
   [/me\/security/, async () => ({ current_password: ['correct horse battery'] })],
   [/password\/forgot/, async (_, { merchant }) => ({ email: [merchant.email] })],
   [/email\/(?:verify|preview|disown)$|password\/reset/, makeEmailToken],
@@ -57,6 +62,12 @@ const MAKERS: [RegExp, (w: World, tenant: Tenant, name: string) => Promise<Made>
   [/approve/, makeReady],
   [/handoff\/\{token\}/, makeHandOff],
 ];
+
+async function makeSession(w: World, { merchant }: Tenant): Promise<Made> {
+  await tokenSignedIn(w, merchant.userId, 1);
+  const { items } = (await w.call('GET', '/v1/account/sessions', { key: merchant.token })).body;
+  return { session_id: [items.find(({ current }: { current: boolean }) => !current).session_id] };
+}
 
 async function makeSandboxKey(w: World, { merchant }: Tenant): Promise<Made> {
   const { body } = await w.call('POST', '/v1/keys', { key: merchant.token, body: { name: 'changed', sandbox_mode: true } });

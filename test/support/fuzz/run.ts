@@ -101,10 +101,10 @@ export function fuzzRoutes(part: keyof typeof PARTS): void {
       check(target, sent);
     };
 
-    /** A route that ends an account uses a spare one, and one that buys a plan uses an account without a plan. */
+    /** A route that ends an account or a session uses a spare one, and one that buys a plan uses an account without a plan. */
     const makeCaller = async ({ path }: Target): Promise<Tenant> => {
       if (path.endsWith('/resolve')) return { ...owner, merchant: await openStaff(w) };
-      const isFor = /\/account\/(?:account|me\/security)$|\/activate\//.test(path) || CHANGES_PERSON.test(path);
+      const isFor = /\/account\/(?:account|me\/security)$|\/auth\/switch$|\/activate\//.test(path) || CHANGES_PERSON.test(path);
       return isFor ? { ...owner, merchant: await w.merchant('free') } : owner;
     };
     const ordered = [...chosen.filter((target) => !isLast(target)), ...chosen.filter(isLast)];

@@ -5,6 +5,7 @@ import type { Locale } from '#core/locales.ts';
 import { dropMailsOf } from '#features/email/outbox.ts';
 import type { Actor, Ctx, Scope, Shard } from '#platform/context.ts';
 import type { Write } from '#platform/db/commit.ts';
+import { homeOf } from '#platform/db/directory.ts';
 import type { StoreAnswer } from '#platform/db/once.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import { requireFreshSignIn } from '#platform/http/callers.ts';
@@ -15,6 +16,7 @@ import { ACCOUNT } from '#rules/states.ts';
 import { changeAccount } from './change-account.ts';
 import { eraseWhatNames, planErasedActs } from './erasure.store.ts';
 import { eraseFactors } from './factors/store.ts';
+import { deleteMembers } from './members/store.ts';
 import { planLocks } from './oauth/identities.ts';
 import { mergeSettings } from './settings.ts';
 import { forgetLogo, forgetWallets, type MerchantSettings, revokeAllKeys, storeLogo } from './store.ts';
@@ -49,9 +51,13 @@ export async function updateAccount(
   }
   const logo = await readLogo(ctx, input.merchantSettings ?? {});
   let updatedFields: string[] = [];
+  // The locale belongs to the person, who may be in another database.
+  const isOfPerson = (actor.personId ?? actor.accountId) === actor.accountId;
+  const hasOwnLocale = !isOfPerson && (await changeLocale(ctx, actor.personId!, input.locale));
   await changeAccount(ctx, actor.accountId, async (account) => {
     const { settings, changed } = mergeSettings(account.merchantSettings, input.merchantSettings ?? {});
-    const { displayName = account.displayName, timezone = account.timezone, locale = account.locale } = input;
+    const { displayName = account.displayName, timezone = account.timezone } = input;
+    const locale = isOfPerson ? (input.locale ?? account.locale) : account.locale;
     const isPaused = account.salesPausedAt !== null;
     const { salesPaused = isPaused } = input;
     if (isPaused && !salesPaused) requireFreshSignIn(ctx, actor);
@@ -59,25 +65,36 @@ export async function updateAccount(
     updatedFields = [
       ...(displayName === account.displayName ? [] : ['display_name']),
       ...(timezone === account.timezone ? [] : ['timezone']),
-      ...(locale === account.locale ? [] : ['locale']),
+      ...(locale === account.locale && !hasOwnLocale ? [] : ['locale']),
       ...(salesPaused === isPaused ? [] : ['sales_paused']),
       ...prefs.changed.map((name) => `notification_prefs.${name}`),
       ...changed.map((name) => `merchant_settings.${name}`),
     ];
-    const values =
-      updatedFields.length === 0
-        ? undefined
-        : {
-            displayName,
-            timezone,
-            locale,
-            notificationPrefs: prefs.merged,
-            merchantSettings: settings,
-            salesPausedAt: salesPaused ? (account.salesPausedAt ?? ctx.wallNow) : null,
-          };
+    const isUnchanged = updatedFields.length === (hasOwnLocale ? 1 : 0);
+    const values = isUnchanged
+      ? undefined
+      : {
+          displayName,
+          timezone,
+          locale,
+          notificationPrefs: prefs.merged,
+          merchantSettings: settings,
+          salesPausedAt: salesPaused ? (account.salesPausedAt ?? ctx.wallNow) : null,
+        };
     return { values, writes: [...logo.writes(ctx, account.id), ...(await storeAnswer({ updatedFields, logoProblem: logo.problem }))] };
   });
   return { updatedFields, logoProblem: logo.problem };
+}
+
+/** Sets the language of a person who acts on another account. True if it is another than before. */
+async function changeLocale(ctx: Ctx, personId: AccountId, locale: Locale | undefined): Promise<boolean> {
+  let isChanged = false;
+  if (locale === undefined) return isChanged;
+  await changeAccount(homeOf(ctx, personId), personId, (person) => {
+    isChanged = person.locale !== locale;
+    return isChanged ? { values: { locale } } : null;
+  });
+  return isChanged;
 }
 
 function mergePrefs(stored: Account['notificationPrefs'], patch: Partial<NotificationPrefs>) {
@@ -107,6 +124,7 @@ export async function deleteAccount(ctx: Scope, actor: Actor): Promise<void> {
       factors: null,
       payoutWallet: null,
       walletAddress: null,
+      roles: {},
       displayName: 'Deleted account',
       name: 'Deleted account',
       timezone: 'UTC',
@@ -118,6 +136,7 @@ export async function deleteAccount(ctx: Scope, actor: Actor): Promise<void> {
     },
     writes: [
       revokeAllKeys(ctx.db, account.id, ctx.now),
+      deleteMembers(ctx.db, account.id),
       forgetWallets(ctx.db, account.id),
       ...eraseFactors(ctx.db, account.id),
       dropMailsOf(ctx, account.id, ERASED_AT_ONCE),

@@ -3,7 +3,7 @@ import { LOCALE_NAMES } from '#core/locales.ts';
 import { iso } from '#core/time.ts';
 import { addressKeysOf, type BounceReason, findBounce } from '#features/email/outbox.ts';
 import type { Actor, Ctx, Shard } from '#platform/context.ts';
-import { regionOf } from '#platform/db/directory.ts';
+import { homeOf, regionOf } from '#platform/db/directory.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import { ShownName } from '#platform/http/bodies/own-fields.ts';
 import { merchantBodyErrors } from '#platform/http/callers.ts';
@@ -23,6 +23,7 @@ import { hitBucket } from '#platform/http/rate-limit.ts';
 import { routes } from '#platform/http/route.ts';
 import { REGIONS } from '#platform/variables/regions.ts';
 import { type CountedFactors, NO_FACTORS } from '#rules/access/factors.ts';
+import { ROLES } from '#rules/access/roles.ts';
 import type { SignInProvider } from '#rules/admission.ts';
 import { NOTIFICATION_PREFS, type NotificationPref, prefsOf } from '#rules/emails.ts';
 import { PLAN_NAMES, planAt } from '#rules/plans.ts';
@@ -30,7 +31,7 @@ import { ACCOUNT } from '#rules/states.ts';
 import { deleteAccount, updateAccount } from './account.ts';
 import { ClaimsBody, Email } from './auth/routes.ts';
 import { signInOrigin } from './auth/sessions.ts';
-import { claimsOf } from './auth/tokens.ts';
+import { actingClaims } from './auth/tokens.ts';
 import { changeSecurity } from './security.ts';
 import { MerchantSettingsPatch, SETTING_NAMES } from './settings.ts';
 import { getAccount, listIdentities } from './store.ts';
@@ -81,6 +82,8 @@ const FactorsBody = z
 const AccountBody = z
   .object({
     user_id: AccountUuid,
+    account_id: z.uuid().describe('Identifier of the account.'),
+    role: orNull(z.enum(ROLES)).describe('Role of the caller in the account. Null for a key.'),
     email: orNull(z.string()).describe('Email address.'),
     wallet_address: orNull(z.string()).describe('Address of a Solana wallet.'),
     display_name: z.string().describe('Name of the account, as buyers see it.'),
@@ -121,19 +124,32 @@ async function findAccountDetails(ctx: Shard, { id, email }: Account): Promise<A
   return { providers: identities.map(({ provider }) => provider), bounce };
 }
 
+/** Person who calls. With a key, the owner. */
+async function findPerson(ctx: Ctx, account: Account, { personId }: Actor): Promise<Account> {
+  const id = personId ?? account.ownerId;
+  return id === account.id ? account : getAccount(homeOf(ctx, id).db, id);
+}
+
 const toFactors = ({ passkeys, totp, recoveryCodes }: CountedFactors) => ({ passkeys, totp, recovery_codes_left: recoveryCodes });
 
-const toAccountResource = (ctx: Ctx, account: Account, actor: Actor, { providers, bounce }: AccountDetails) => ({
-  user_id: account.id,
-  email: account.email,
-  wallet_address: account.walletAddress,
+interface Viewed extends AccountDetails {
+  person: Account;
+  actor: Actor;
+}
+
+const toAccountResource = (ctx: Ctx, account: Account, { person, actor, providers, bounce }: Viewed) => ({
+  user_id: person.id,
+  account_id: account.id,
+  role: actor.role,
+  email: person.email,
+  wallet_address: person.walletAddress,
   display_name: account.displayName,
   tier: planAt(account, ctx.now),
   status: account.status,
-  email_verified: account.emailVerified,
+  email_verified: person.emailVerified,
   ...given('email_problem', bounce),
   timezone: account.timezone,
-  locale: account.locale,
+  locale: person.locale,
   ...given('region', regionOf(ctx, account.id)),
   created_at: iso(account.createdAt),
   key_id: actor.keyId,
@@ -141,9 +157,9 @@ const toAccountResource = (ctx: Ctx, account: Account, actor: Actor, { providers
   notification_prefs: prefsOf(account.notificationPrefs),
   merchant_settings: Object.fromEntries(SETTING_NAMES.map((name) => [name, account.merchantSettings[name] ?? ''])),
   sales_paused: account.salesPausedAt !== null,
-  claims: claimsOf(account),
-  has_password: account.passwordHash !== null,
-  factors: toFactors(account.factors ?? NO_FACTORS),
+  claims: actingClaims(person, { account }),
+  has_password: person.passwordHash !== null,
+  factors: toFactors(person.factors ?? NO_FACTORS),
   auth_providers: providers,
   ...given('claimed', account.claimed && { ...account.claimed, at: iso(account.claimed.at) }),
 });
@@ -206,7 +222,8 @@ export const accountRoutes = routes('Account', 'settings')
     returns: AccountBody,
     answer: async ({ scope, actor }) => {
       const account = await getAccount(scope.db, actor.accountId);
-      return toAccountResource(scope, account, actor, await findAccountDetails(scope, account));
+      const person = await findPerson(scope, account, actor);
+      return toAccountResource(scope, account, { person, actor, ...(await findAccountDetails(homeOf(scope, person.id), person)) });
     },
   })
   .write({
@@ -232,7 +249,7 @@ export const accountRoutes = routes('Account', 'settings')
       return { detail, updated_fields: updatedFields };
     },
   })
-  .person({
+  .self({
     path: 'PATCH /account/me/security',
     id: 'changeSecurity',
     sdk: 'account.changeSecurity',
@@ -251,6 +268,7 @@ export const accountRoutes = routes('Account', 'settings')
   })
   .person({
     path: 'DELETE /account/account',
+    group: 'account',
     id: 'deleteAccount',
     sdk: 'account.delete',
     agent: { confirm: true },

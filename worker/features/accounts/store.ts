@@ -75,7 +75,7 @@ export async function findAdmission(db: Db, admissionId: string): Promise<{ acco
 export const isStaffMember = (account: Account): boolean => account.isStaff && account.email !== null;
 
 export const toAdmittedAccount = (account: Account): AdmittedAccount => {
-  const { id: accountId, plan, planThrough, processorPlans, status, tokenVersion, factors, version } = account;
+  const { id: accountId, plan, planThrough, processorPlans, status, tokenVersion, factors, ownerId, roles, version } = account;
   const plans = { plan, planThrough, processorPlans };
   return {
     accountId,
@@ -84,6 +84,8 @@ export const toAdmittedAccount = (account: Account): AdmittedAccount => {
     tokenVersion,
     isStaff: isStaffMember(account),
     ...(factors && { factors: methodsOf(factors) }),
+    ownerId,
+    roles,
     version,
   };
 };

@@ -4,7 +4,7 @@ import { ApiError, assert } from '#core/errors.ts';
 import { HOUR, SECOND } from '#core/time.ts';
 import { loadScope } from '#platform/chain/scope.ts';
 import type { Actor, Ctx, Tenant } from '#platform/context.ts';
-import type { Group, KeyScope } from '#rules/access/scopes.ts';
+import { type Need, type Role, type RoleGroup, rolesWith } from '#rules/access/roles.ts';
 import type { Factor } from '#rules/access/sessions.ts';
 import type { Permission } from '#rules/admission.ts';
 import type { CallBucket, PublicBucketName } from '#rules/plans.ts';
@@ -43,14 +43,14 @@ export async function setActor(c: RouteContext<ActorEnv>, actor: Actor): Promise
 
 type Check<E extends AppEnv> = (c: RouteContext<E>) => void | Promise<void>;
 
-const requireActor = (permission: Permission, scope: KeyScope, bucket: CallBucket = 'requests', ...checks: Check<ActorEnv>[]) =>
+const requireActor = (permission: Permission, scope: Need, bucket: CallBucket = 'requests', ...checks: Check<ActorEnv>[]) =>
   createMiddleware<ActorEnv>(async (c, next) => {
     await setActor(c, await c.var.authenticate(c, permission, { bucket, scope }));
     for (const check of checks) await check(c);
     await next();
   });
 
-const requireKey = (bucket: CallBucket, scope: KeyScope) =>
+const requireKey = (bucket: CallBucket, scope: Need) =>
   createMiddleware<ActorEnv>(async (c, next) => {
     const actor = await c.var.authenticate(c, 'execute', { bucket, scope });
     if (actor.via !== 'key') {
@@ -80,18 +80,37 @@ const tokenRequired = (): ApiError => {
   return new ApiError('invalid_authorization', { status: 403, detail, meta: { reason: 'token_required' } });
 };
 
-const requirePerson = (...checks: Check<ActorEnv>[]) =>
+/** `memberParam`: path parameter with a person's id. No role is needed for a call of persons about themselves. */
+const requirePerson = (scope: Need, memberParam: string | undefined, ...checks: Check<ActorEnv>[]) =>
   createMiddleware<ActorEnv>(async (c, next) => {
-    const actor = await c.var.authenticate(c, null);
+    const actor = await c.var.authenticate(c, null, { scope, unlessBy: memberParam && c.req.param(memberParam) });
     if (actor.via === 'key') throw tokenRequired();
     await setActor(c, actor);
     for (const check of checks) await check(c);
     await next();
   });
 
+/** Sets the actor to the person's own id, so that the call acts on the person from whichever account it is made. */
+const requireSelf = (...checks: Check<ActorEnv>[]) =>
+  createMiddleware<ActorEnv>(async (c, next) => {
+    const actor = await c.var.authenticate(c, null, { isSelf: true });
+    if (actor.via === 'key') throw tokenRequired();
+    await setActor(c, { ...actor, accountId: actor.personId! });
+    for (const check of checks) await check(c);
+    await next();
+  });
+
+/** Refusal of a role that may not make the call. */
+export function roleRequired(role: Role, needs: readonly Role[]): ApiError {
+  const detail = `The role ${role} may not make the call. Ask a member who is ${needs.join(' or ')}.`;
+  return new ApiError('invalid_authorization', { status: 403, detail, meta: { reason: 'role', role, needs } });
+}
+
+export const roleRefused = (role: Role, need: Need): ApiError => roleRequired(role, rolesWith(need));
+
 export const readPerson = createMiddleware<AppEnv>(async (c, next) => {
   await hitCeiling(c);
-  const person = c.req.header('Authorization') === undefined ? null : await c.var.authenticate(c, null);
+  const person = c.req.header('Authorization') === undefined ? null : await c.var.authenticate(c, null, { isSelf: true });
   if (person?.via === 'key') throw tokenRequired();
   c.set('caller', person);
   await next();
@@ -102,7 +121,7 @@ export const showsCredential = ({ req }: Pick<RouteContext, 'req'>): boolean =>
   req.header('X-Svc-Key') !== undefined || req.header('Authorization') !== undefined;
 
 /** Authenticated callers are rate limited by account, anonymous ones by the bucket. */
-const readViewer = (bucket: PublicBucketName, scope: KeyScope, subject: Subject, ...checks: Check<ViewerEnv>[]) =>
+const readViewer = (bucket: PublicBucketName, scope: Need, subject: Subject, ...checks: Check<ViewerEnv>[]) =>
   createMiddleware<ViewerEnv>(async (c, next) => {
     const caller = showsCredential(c) ? await c.var.authenticate(c, null, { scope }) : null;
     c.set('caller', caller);
@@ -128,7 +147,8 @@ export interface KindOptions {
 }
 interface Asked extends KindOptions {
   path: string;
-  group?: Group;
+  group?: RoleGroup;
+  memberParam?: string;
   query?: unknown;
   codes?: readonly Failure[];
   once?: unknown;
@@ -137,8 +157,8 @@ interface Asked extends KindOptions {
 
 export interface Kind {
   security?: Security;
-  /** Scope that a restricted key needs. */
-  scope?: KeyScope;
+  /** Access that a restricted key or a person's role needs. */
+  scope?: Need;
   middleware: MiddlewareHandler | readonly MiddlewareHandler[];
   key: 'required' | 'optional' | 'none';
   takesMode: boolean;
@@ -148,7 +168,7 @@ export interface Kind {
 const modeChecks = ({ mode }: Asked): Check<ActorEnv>[] =>
   mode === undefined ? [] : mode === 'live' ? [requireLiveMode] : [requireSandbox];
 const isRead = ({ path }: Asked): boolean => path.startsWith('GET ');
-function scopeOf(asked: Asked): KeyScope {
+function scopeOf(asked: Asked): Need {
   assert(asked.group !== undefined, `${asked.path} has a group`);
   return `${asked.group}:${isRead(asked) ? 'read' : 'write'}`;
 }
@@ -164,6 +184,12 @@ const openErrors = (asked: Asked, key: Kind['key']): readonly Failure[] => [
   ...keyErrors(key, asked),
   ...(asked.codes?.includes('rate_limited') ? [] : (['rate_limited'] as const)),
 ];
+
+function personKind(asked: Asked): { kind: Omit<Kind, 'middleware'>; checks: Check<ActorEnv>[] } {
+  const { limit, key = isRead(asked) ? 'none' : 'optional' } = asked;
+  const codes = [...callerErrors, ...(isRead(asked) ? (['validation_error'] as const) : bodyErrors), ...keyErrors(key, asked)];
+  return { kind: { security: [{ bearer: [] }], key, takesMode: false, codes }, checks: [...keyCheck(key), ...(limit ? [limit] : [])] };
+}
 
 export const KINDS = {
   read: (asked: Asked): Kind => ({
@@ -194,14 +220,16 @@ export const KINDS = {
     codes: [...callerErrors, 'validation_error', ...protocolBodyErrors],
   }),
   person: (asked: Asked): Kind => {
-    const { limit, key = isRead(asked) ? 'none' : 'optional' } = asked;
+    const { kind, checks } = personKind(asked);
     return {
-      security: [{ bearer: [] }],
-      middleware: requirePerson(...keyCheck(key), ...(limit ? [limit] : []), ...modeChecks(asked)),
-      key,
-      takesMode: false,
-      codes: [...callerErrors, ...(isRead(asked) ? (['validation_error'] as const) : bodyErrors), ...keyErrors(key, asked)],
+      ...kind,
+      scope: scopeOf(asked),
+      middleware: requirePerson(scopeOf(asked), asked.memberParam, ...checks, ...modeChecks(asked)),
     };
+  },
+  self: (asked: Asked): Kind => {
+    const { kind, checks } = personKind(asked);
+    return { ...kind, middleware: requireSelf(...checks) };
   },
   viewer: (asked: Asked): Kind => {
     const key = takesKey(asked);

@@ -7,7 +7,7 @@ import { COUNTED_FILTERED_MAX, PER_PAGE } from '#core/limits.ts';
 import { ASSETS } from '#core/money.ts';
 import type { Actor, Ctx, Env, Scope, Shard, Tenant } from '#platform/context.ts';
 import { REGIONS } from '#platform/variables/regions.ts';
-import type { KeyScope } from '#rules/access/scopes.ts';
+import type { Need } from '#rules/access/roles.ts';
 import type { AdmissionAnswer, Permission } from '#rules/admission.ts';
 import type { PassedOutcome } from '#rules/entitlement-rpc.ts';
 import type { CallBucket } from '#rules/plans.ts';
@@ -31,6 +31,14 @@ interface AdmittedCall {
   used?: PassedOutcome;
 }
 
+/** Access that a caller needs. `unlessBy`: person who needs no role. `isSelf`: the call acts on the person, from whichever account. */
+export interface AskedAccess {
+  bucket?: CallBucket;
+  scope?: Need;
+  unlessBy?: string | undefined;
+  isSelf?: boolean;
+}
+
 export interface AppEnv {
   Bindings: Env;
   Variables: {
@@ -47,7 +55,7 @@ export interface AppEnv {
     /** Valid key of the request, set whatever the result. */
     key: { keyId: string; admissionId: string } | undefined;
     /** Set once in app.ts, so that guards do not depend on the account store. */
-    authenticate(c: RouteContext, permission: Permission | null, asked?: { bucket?: CallBucket; scope?: KeyScope }): Promise<Actor>;
+    authenticate(c: RouteContext, permission: Permission | null, asked?: AskedAccess): Promise<Actor>;
     body: unknown;
     /** Refusal of the body, thrown after authentication. */
     bodyRefusal: ApiError | undefined;

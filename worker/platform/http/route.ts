@@ -25,7 +25,7 @@ import type { Actor, Ctx, Scope, Shard, Tenant } from '#platform/context.ts';
 import type { Answer, StoredAnswer } from '#platform/db/idempotency-record.ts';
 import { answerLeased } from '#platform/db/lease.ts';
 import { answerOnce, type StoreAnswer } from '#platform/db/once.ts';
-import type { Group } from '#rules/access/scopes.ts';
+import type { RoleGroup } from '#rules/access/roles.ts';
 import type { CallBucket, PublicBucketName } from '#rules/plans.ts';
 import { KINDS, type Kind, type KindOptions } from './callers.ts';
 import { IdempotencyHeader, type KeyOptions, keyedRequest, OptionalIdempotencyHeader, sendAnswer } from './idempotency-key.ts';
@@ -96,7 +96,7 @@ interface Declared<P, Params, Q, B, H, R> {
   path: P;
   tag?: string;
   /** Group of the operation, if not that of the routes around it. */
-  group?: Group;
+  group?: RoleGroup;
   description?: string;
   params?: Params;
   query?: Q;
@@ -191,8 +191,10 @@ export interface Routes extends Router {
   write: Declare<'actor', Admitted>;
   /** Server call, by key only. */
   key: Declare<'actor', { bucket: CallBucket }>;
-  /** Call of a signed-in person, by token only. */
-  person: Declare<'actor', Pick<KindOptions, 'key' | 'limit'> & { mode?: 'live' }>;
+  /** Call of a signed-in person with a role in the account, by token only. */
+  person: Declare<'actor', Pick<KindOptions, 'key' | 'limit'> & { mode?: 'live'; memberParam?: string }>;
+  /** Call of signed-in persons about themselves, by token only. The scope is that of the account they registered with. */
+  self: Declare<'actor', Pick<KindOptions, 'key' | 'limit'>>;
   /** Public call with additional details for the owner. */
   viewer: Declare<'viewer', Pick<KindOptions, 'key'> & OnBucket>;
   public: Declare<'anyone', Pick<KindOptions, 'key' | 'security' | 'guards'> & Partial<OnBucket>>;
@@ -213,8 +215,8 @@ type AnyRoute = Named &
     respond?(call: AnyCall): Response | Promise<Response>;
   };
 
-/** `group`: group of the operations, which the scope of a restricted key names. */
-export function routes(tag?: string, group?: Group): Routes {
+/** `group`: group of the operations, which the scope of a restricted key names, and by which roles may make them. */
+export function routes(tag?: string, group?: RoleGroup): Routes {
   const app = router();
   const declare = (kindOf: (typeof KINDS)[keyof typeof KINDS]) => (declared: AnyRoute & KindOptions) => {
     const route = { tag, ...(group && { group }), ...declared };

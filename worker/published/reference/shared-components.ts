@@ -148,6 +148,11 @@ export function shareComponents<D extends Document>(document: D): D {
     }
   }
   const parameters = shareParameters(operations);
-  document.components = { ...document.components, responses, headers: HEADERS, parameters };
+  document.components = {
+    ...document.components,
+    responses: { ...document.components?.responses, ...responses },
+    headers: HEADERS,
+    parameters,
+  };
   return document;
 }

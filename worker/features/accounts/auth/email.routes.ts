@@ -35,7 +35,7 @@ const auditDetailOf = ({ keys, endpoints, providers, wallets }: AccountAccess): 
   ` ${providers} linked providers, ${wallets} payout wallets. Set a payout wallet before you sell.`;
 
 export const emailRoutes = routes('Account')
-  .person({
+  .self({
     path: 'POST /account/email/verification',
     id: 'sendVerification',
     sdk: 'account.sendVerification',

@@ -19,11 +19,12 @@ import { routes } from '#platform/http/route.ts';
 import { ROLES } from '#rules/access/roles.ts';
 import type { SignIn } from '#rules/admission.ts';
 import { PLAN_NAMES, planAt } from '#rules/plans.ts';
+import { findActing } from '../members/acting.ts';
 import { signInByLink } from '../passwords/sign-in-link.ts';
 import { bearerOf } from './authenticate.ts';
 import { draftFirstSession, endPersonSession, endPersonSessions, signInOrigin, startFirstSession, startSession } from './sessions.ts';
 import { emailKeysOf, homeOfRegistration, logIn, NEW_TOKEN_VERSION, refreshSession, registerAccount } from './sign-in.ts';
-import { claimsOf, issueToken } from './tokens.ts';
+import { type Acting, actingClaims, issueToken } from './tokens.ts';
 import { issueLoginNonce, logInWithWallet } from './wallet-sign-in.ts';
 
 export const ClaimsBody = z
@@ -61,17 +62,19 @@ const LoginRequest = z
   .object({ email: Email.describe('Email address.'), password: z.string().max(1024).describe('Password of 8 to 128 characters.') })
   .openapi('LoginRequest');
 
-export async function toAuthResponse(ctx: Ctx, account: Account, signIn: SignIn) {
-  const { token, expiresAt } = await issueToken(ctx, account, signIn);
+/** `acting`: account that the person acts on. Omitted: the last one. */
+export async function toAuthResponse(ctx: Ctx, person: Account, signIn: SignIn, acting?: Acting) {
+  const { account, role } = acting ?? (await findActing(ctx, person));
+  const { token, expiresAt } = await issueToken(ctx, person, signIn, { account, role });
   return {
     token,
-    user_id: account.id,
+    user_id: person.id,
     tier: planAt(account, ctx.now),
-    email: account.email,
+    email: person.email,
     account_id: account.id,
-    role: 'owner' as const,
+    role,
     session_id: signIn.sessionId,
-    claims: claimsOf(account),
+    claims: actingClaims(person, { account }),
     expires_at: iso(expiresAt),
   };
 }
@@ -231,14 +234,14 @@ export const authRoutes = routes('Authentication')
     codes: ['invalid_authorization', 'account_suspended', 'account_deleted'],
     answer: async ({ c, ctx, body }) => {
       const token = body.token ?? bearerOf(c);
-      const { account, signIn } = await refreshSession(ctx, token).catch(async (error) => {
+      const { account, signIn, acting } = await refreshSession(ctx, token).catch(async (error) => {
         if (token !== null && error instanceof ApiError && error.status === 401) await countRefusedCredential(c);
         throw error;
       });
-      return toAuthResponse(ctx, account, signIn);
+      return toAuthResponse(ctx, account, signIn, acting);
     },
   })
-  .person({
+  .self({
     path: 'POST /auth/logout',
     id: 'logout',
     sdk: 'auth.logout',

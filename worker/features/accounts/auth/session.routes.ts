@@ -37,7 +37,7 @@ const toSessionResource = (session: Session, signIn: SignIn | null) => ({
 });
 
 export const sessionRoutes = routes('Account')
-  .person({
+  .self({
     path: 'GET /account/sessions',
     id: 'listSessions',
     sdk: 'account.listSessions',
@@ -49,7 +49,7 @@ export const sessionRoutes = routes('Account')
       return { items: sessions.map((session) => toSessionResource(session, actor.signIn)) };
     },
   })
-  .person({
+  .self({
     path: 'DELETE /account/sessions/{session_id}',
     id: 'endSession',
     sdk: 'account.endSession',
@@ -60,7 +60,7 @@ export const sessionRoutes = routes('Account')
     leased: ({ ctx, actor, params }) => endPersonSession(ctx, actor.accountId, params.session_id),
     present: () => undefined,
   })
-  .person({
+  .self({
     path: 'DELETE /account/sessions',
     id: 'endSessions',
     sdk: 'account.endSessions',

@@ -11,15 +11,16 @@ import type { Account } from '#platform/db/tables/accounts.ts';
 import type { Region } from '#platform/variables/regions.ts';
 import { SESSION_MS } from '#rules/access/sessions.ts';
 import type { SignIn } from '#rules/admission.ts';
+import { findRole } from '../members/acting.ts';
 import { checkPassword } from '../passwords/tries.ts';
 import { requireGoodPassword } from '../passwords/weak-passwords.ts';
 import { planAccountPayout } from '../payout.ts';
 import { type AccountKeys, abortIfTaken, findAccount, findAccountByKeys, hasKey, insertAccount } from '../store.ts';
-import { sessionEnded } from './authenticate.ts';
+import { notAMember, sessionEnded } from './authenticate.ts';
 import { planVerification } from './owner-emails.ts';
 import { findByPassword, newPasswordHash, renewPasswordHash } from './passwords.ts';
 import { personObject } from './sessions.ts';
-import { readToken } from './tokens.ts';
+import { type Acting, readToken } from './tokens.ts';
 
 /** Returns one spelling per mailbox: trimmed, lower case, NFC. */
 export const normaliseEmail = (email: string): string => email.trim().normalize('NFC').toLowerCase();
@@ -59,7 +60,9 @@ export function newAccount(ctx: Shard, displayName: string, identity: SignInIden
     admissionId: admissionIdOf(accountId),
     ownerId: accountId,
     payoutWallet: identity.walletAddress ?? null,
+    roles: {},
     name: displayName,
+    lastAccountId: null,
     email: null,
     emailKey: null,
     walletAddress: null,
@@ -169,7 +172,7 @@ const REFRESH_GRACE_MS = 7 * DAY;
  * Returns the account of a token and the session's sign-in, which a refresh does not change. Throws 401 for a token that is foreign, too
  * old, of an earlier token version or of an ended session, 403 for a suspended or deleted account.
  */
-export async function refreshSession(ctx: Ctx, token: string | null): Promise<{ account: Account; signIn: SignIn }> {
+export async function refreshSession(ctx: Ctx, token: string | null): Promise<{ account: Account; signIn: SignIn; acting: Acting }> {
   const claims = token ? await readToken(ctx, token, REFRESH_GRACE_MS) : null;
   const account = claims ? await findAccount(homeOf(ctx, claims.sub).db, claims.sub) : null;
   if (!claims || !account) throw new ApiError('invalid_authorization');
@@ -178,5 +181,8 @@ export async function refreshSession(ctx: Ctx, token: string | null): Promise<{ 
   if (claims.ver !== account.tokenVersion || ctx.wallNow - signIn.firstIat > SESSION_MS) throw new ApiError('invalid_authorization');
   const used = { sessionId: signIn.sessionId, tokenVersion: claims.ver };
   if (!(await personObject(ctx, account.id).useSession(used, ctx.wallNow))) throw sessionEnded();
-  return { account, signIn };
+  const acting = await findRole(ctx, account, claims.acc ?? account.id);
+  if (!acting) throw notAMember();
+  requireActive(acting.account);
+  return { account, signIn, acting };
 }

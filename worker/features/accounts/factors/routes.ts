@@ -2,8 +2,10 @@ import { z } from '@hono/zod-openapi';
 import { iso } from '#core/time.ts';
 import { created, ExpiresAt, Timestamp } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
+import { notAMember } from '../auth/authenticate.ts';
 import { AuthResponse, toAuthResponse } from '../auth/routes.ts';
 import { endPersonSessions, signInOrigin } from '../auth/sessions.ts';
+import { findRole } from '../members/acting.ts';
 import { beginRegistration, registerPasskey, removePasskey, renamePasskey, toPasskeyResource } from '../passkeys/passkey.ts';
 import {
   AuthenticationCeremony,
@@ -27,7 +29,7 @@ const FRESH = 'Requires a recent sign-in, and with a factor a recent proof of it
 const recoveryCodesOf = (codes: readonly string[] | null) => (codes === null ? {} : { recovery_codes: [...codes] });
 
 export const factorRoutes = routes('Account')
-  .person({
+  .self({
     path: 'POST /account/passkeys/options',
     id: 'beginPasskeyRegistration',
     sdk: 'account.beginPasskeyRegistration',
@@ -39,7 +41,7 @@ export const factorRoutes = routes('Account')
     codes: ['state_conflict'],
     answer: ({ scope, actor }) => beginRegistration(scope, actor),
   })
-  .person({
+  .self({
     path: 'POST /account/passkeys',
     id: 'registerPasskey',
     sdk: 'account.registerPasskey',
@@ -57,7 +59,7 @@ export const factorRoutes = routes('Account')
     present: ({ passkey, codes }) => ({ passkey: toPasskeyResource(passkey), ...recoveryCodesOf(codes) }),
     isSecret: true,
   })
-  .person({
+  .self({
     path: 'GET /account/passkeys',
     id: 'listPasskeys',
     sdk: 'account.listPasskeys',
@@ -66,7 +68,7 @@ export const factorRoutes = routes('Account')
     returns: z.object({ items: z.array(PasskeyBody).describe('Passkeys.') }).openapi('Passkeys'),
     answer: async ({ scope, actor }) => ({ items: (await listPasskeys(scope.db, actor.accountId)).map(toPasskeyResource) }),
   })
-  .person({
+  .self({
     path: 'PATCH /account/passkeys/{passkey_id}',
     id: 'renamePasskey',
     sdk: 'account.renamePasskey',
@@ -79,7 +81,7 @@ export const factorRoutes = routes('Account')
       renamePasskey(scope, actor, { id, name }, storeAnswer),
     present: toPasskeyResource,
   })
-  .person({
+  .self({
     path: 'DELETE /account/passkeys/{passkey_id}',
     id: 'removePasskey',
     sdk: 'account.removePasskey',
@@ -96,7 +98,7 @@ export const factorRoutes = routes('Account')
     // After the change is stored, also by an earlier call that failed here.
     answered: ({ scope, actor, params: { passkey_id: passkeyId } }) => endPersonSessions(scope, actor.accountId, { passkeyId }),
   })
-  .person({
+  .self({
     path: 'POST /account/totp',
     id: 'beginTotp',
     sdk: 'account.beginTotp',
@@ -116,7 +118,7 @@ export const factorRoutes = routes('Account')
     present: ({ otpauthUri, secret, expiresAt }) => ({ otpauth_uri: otpauthUri, secret, expires_at: iso(expiresAt) }),
     isSecret: true,
   })
-  .person({
+  .self({
     path: 'POST /account/totp/confirm',
     id: 'confirmTotp',
     sdk: 'account.confirmTotp',
@@ -132,7 +134,7 @@ export const factorRoutes = routes('Account')
     present: ({ confirmedAt, codes }) => ({ confirmed_at: iso(confirmedAt), ...recoveryCodesOf(codes) }),
     isSecret: true,
   })
-  .person({
+  .self({
     path: 'DELETE /account/totp',
     id: 'removeTotp',
     sdk: 'account.removeTotp',
@@ -147,7 +149,7 @@ export const factorRoutes = routes('Account')
     },
     present: () => undefined,
   })
-  .person({
+  .self({
     path: 'POST /account/recovery-codes',
     id: 'renewRecoveryCodes',
     sdk: 'account.renewRecoveryCodes',
@@ -211,7 +213,7 @@ export const factorSignInRoutes = routes('Authentication')
       return toAuthResponse(ctx, account, signIn);
     },
   })
-  .person({
+  .self({
     path: 'POST /auth/step-up/options',
     id: 'beginStepUp',
     sdk: 'auth.beginStepUp',
@@ -223,7 +225,7 @@ export const factorSignInRoutes = routes('Authentication')
     codes: ['state_conflict'],
     answer: ({ scope, actor }) => beginStepUp(scope, actor),
   })
-  .person({
+  .self({
     path: 'POST /auth/step-up',
     id: 'stepUp',
     sdk: 'auth.stepUp',
@@ -237,6 +239,8 @@ export const factorSignInRoutes = routes('Authentication')
     codes: ['invalid_credentials'],
     answer: async ({ scope, actor, body }) => {
       const { account, signIn } = await stepUp(scope, actor, proofOf(body));
-      return toAuthResponse(scope, account, signIn);
+      const acting = await findRole(scope, account, actor.actsOn ?? account.id);
+      if (!acting) throw notAMember();
+      return toAuthResponse(scope, account, signIn, acting);
     },
   });

@@ -39,7 +39,7 @@ export function draftKey(ctx: Ctx, merchantId: AccountId, given: Given): Created
   return { key, rawKey };
 }
 
-export const personOf = ({ accountId }: Actor): KeyMaker => ({ kind: 'person', user_id: accountId });
+export const personOf = ({ accountId, personId }: Actor): KeyMaker => ({ kind: 'person', user_id: personId ?? accountId });
 
 export interface CreatedKey {
   key: ApiKey;

@@ -14,6 +14,7 @@ import { SIGN_IN_PROVIDERS, type SignInProvider } from '#rules/admission.ts';
 import { endPersonSessions, signInOrigin, startSession } from '../auth/sessions.ts';
 import { issueToken } from '../auth/tokens.ts';
 import { ticketOf } from '../factors/ticket.ts';
+import { findActing } from '../members/acting.ts';
 import { getAccount, listIdentities, takeState } from '../store.ts';
 import { isLinked, unlinkIdentity } from './identities.ts';
 import { decideOutcome, type OAuthOutcome } from './outcome.ts';
@@ -42,7 +43,7 @@ async function buildFragment(ctx: Ctx, outcome: OAuthOutcome, provider: SignInPr
   if ('ticket' in signIn) return `error=factor_required&ticket=${signIn.ticket}`;
   // Unlinked meanwhile. A provider that is unlinked from here on ends this session itself.
   if (!(await isLinked(ctx, account.id, provider))) return 'error=access_denied';
-  return `token=${(await issueToken(ctx, account, signIn)).token}`;
+  return `token=${(await issueToken(ctx, account, signIn, await findActing(ctx, account))).token}`;
 }
 
 async function finish(
@@ -174,7 +175,7 @@ export const oauthRoutes = routes('Authentication')
       return c.redirect(`${read.begun.next}#${fragment}`, 302) as never;
     },
   })
-  .person({
+  .self({
     path: 'GET /account/identities',
     id: 'listIdentities',
     sdk: 'account.listIdentities',
@@ -200,7 +201,7 @@ export const oauthRoutes = routes('Authentication')
       return { items };
     },
   })
-  .person({
+  .self({
     path: 'DELETE /account/identities/{provider}',
     id: 'unlinkIdentity',
     sdk: 'account.unlinkIdentity',

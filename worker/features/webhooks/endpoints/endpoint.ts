@@ -59,8 +59,8 @@ export interface EndpointWithSecret {
   rawSecret: string;
 }
 
-export const makerOf = ({ keyId, accountId }: Actor): Maker =>
-  keyId === null ? { kind: 'person', id: accountId } : { kind: 'key', id: keyId };
+export const makerOf = ({ keyId, personId, accountId }: Actor): Maker =>
+  keyId === null ? { kind: 'person', id: personId ?? accountId } : { kind: 'key', id: keyId };
 
 /** Creates an endpoint. Only this answer contains `rawSecret`. Throws 422 for the URL or a foreign product, 429 plan_limit_reached. */
 export async function createEndpoint(

@@ -1,10 +1,12 @@
 import { getTableColumns, sql } from 'drizzle-orm';
 import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
+import { hex } from '#core/encoding.ts';
 import type { AccountId } from '#core/ids.ts';
+import type { GivenRole } from '#rules/access/roles.ts';
 import type { HeldPlan, PlanName } from '#rules/plans.ts';
 import { ACCOUNT, type AccountStatus } from '#rules/states.ts';
-import { instant, json, oneOf, uuidBytes } from './columns.ts';
-import { type PersonRow, persons } from './office/people.ts';
+import { decodeId, instant, json, oneOf, uuidBytes } from './columns.ts';
+import { members, type PersonRow, persons } from './office/people.ts';
 
 export type MerchantSettings = Partial<
   Record<
@@ -90,10 +92,22 @@ export const loginNonces = sqliteTable(
 
 export type AccountRow = typeof accounts.$inferSelect;
 
-/** Account and the person of the same id. Both change under the account's version. */
-export type Account = AccountRow & Omit<PersonRow, 'id'>;
+/** Roles of an account's members but its owner, by the ids of persons. */
+export type MemberRoles = Readonly<Record<string, GivenRole>>;
+
+/** Account with its members and the person of the same id. All change under the account's version. */
+export type Account = AccountRow & Omit<PersonRow, 'id'> & { roles: MemberRoles };
 
 /** Columns of an `Account`, of both tables. */
-export const ACCOUNT_COLUMNS = { ...getTableColumns(persons), ...getTableColumns(accounts) };
+export const ACCOUNT_COLUMNS = {
+  ...getTableColumns(persons),
+  ...getTableColumns(accounts),
+  roles: sql`(SELECT json_group_object(lower(hex(person_id)), role) FROM ${members} WHERE account_id = ${accounts.id})`
+    .mapWith((text: string): MemberRoles => {
+      const roles = Object.entries(JSON.parse(text) as MemberRoles);
+      return Object.fromEntries(roles.map(([digits, role]) => [decodeId(hex.decode(digits)!), role]));
+    })
+    .as('roles'),
+};
 
 export type LoginNonce = typeof loginNonces.$inferSelect;

@@ -1,9 +1,10 @@
 import { sql } from 'drizzle-orm';
-import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
+import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import type { AccountId } from '#core/ids.ts';
 import type { Locale } from '#core/locales.ts';
 import type { CountedFactors } from '#rules/access/factors.ts';
-import { flag, json, uuidBytes } from '../columns.ts';
+import type { GivenRole } from '#rules/access/roles.ts';
+import { flag, instant, json, uuidBytes } from '../columns.ts';
 
 /** Verified former address of a person. `until` in epoch ms. */
 export interface FormerEmail {
@@ -35,6 +36,8 @@ export const persons = sqliteTable(
     /** Changes in the batch of the rows that it counts. null: none. */
     factors: json<CountedFactors>('factors'),
     locale: text('locale').$type<Locale>().notNull().default('en'),
+    /** Account that the person acted on last. Null: the one of the same id. */
+    lastAccountId: uuidBytes('last_account_id').$type<AccountId>(),
   },
   (table) => [
     // Must equal the expression in features/key-rotation/store.ts.
@@ -44,3 +47,34 @@ export const persons = sqliteTable(
 );
 
 export type PersonRow = typeof persons.$inferSelect;
+
+/**
+ * Members of an account but its owner, in the account's database. Inserted by an accepted invitation, at most as many as the plan has seats.
+ * Deleted by removal and with the account.
+ */
+export const members = sqliteTable(
+  'members',
+  {
+    accountId: uuidBytes('account_id').$type<AccountId>().notNull(),
+    personId: uuidBytes('person_id').$type<AccountId>().notNull(),
+    role: text('role').$type<GivenRole>().notNull(),
+    joinedAt: instant('joined_at').notNull(),
+    invitedBy: uuidBytes('invited_by').$type<AccountId>(),
+  },
+  (table) => [primaryKey({ columns: [table.accountId, table.personId] })],
+);
+
+/**
+ * Accounts of others that a person may act on, in the person's database: written after the account's own row, which alone decides. Deleted
+ * after it.
+ */
+export const joinedAccounts = sqliteTable(
+  'joined_accounts',
+  {
+    personId: uuidBytes('person_id').$type<AccountId>().notNull(),
+    accountId: uuidBytes('account_id').$type<AccountId>().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.personId, table.accountId] })],
+);
+
+export type Member = typeof members.$inferSelect;

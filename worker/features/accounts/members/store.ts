@@ -1,0 +1,105 @@
+import { and, asc, eq, gt, inArray, isNull, or, sql } from 'drizzle-orm';
+import type { AccountId } from '#core/ids.ts';
+import type { Db, Shard } from '#platform/context.ts';
+import { amongIds } from '#platform/db/among.ts';
+import type { Write } from '#platform/db/commit.ts';
+import { ACCOUNT_COLUMNS, type Account, accounts } from '#platform/db/tables/accounts.ts';
+import { apiKeys } from '#platform/db/tables/keys.ts';
+import { joinedAccounts, type Member, members, persons } from '#platform/db/tables/office/people.ts';
+import { webhookDeliveries, webhookEndpoints } from '#platform/db/tables/webhooks.ts';
+import { stepRows } from '#platform/db/versioned.ts';
+import type { GivenRole } from '#rules/access/roles.ts';
+
+/** Lists the members of an account but its owner, in the order in which they joined. */
+export const listMemberRows = (db: Db, accountId: AccountId): Promise<Member[]> =>
+  db.select().from(members).where(eq(members.accountId, accountId)).orderBy(asc(members.joinedAt), asc(members.personId));
+
+export const insertMember = (db: Db, member: Member): Write => db.insert(members).values(member);
+
+const isMember = (accountId: AccountId, personId: AccountId) => and(eq(members.accountId, accountId), eq(members.personId, personId));
+
+export const setMemberRole = (db: Db, accountId: AccountId, personId: AccountId, role: GivenRole): Write =>
+  db.update(members).set({ role }).where(isMember(accountId, personId));
+
+export const deleteMember = (db: Db, accountId: AccountId, personId: AccountId): Write =>
+  db.delete(members).where(isMember(accountId, personId));
+
+export const deleteMembers = (db: Db, accountId: AccountId): Write => db.delete(members).where(eq(members.accountId, accountId));
+
+export const listJoined = async (db: Db, personId: AccountId): Promise<AccountId[]> =>
+  (await db.select({ id: joinedAccounts.accountId }).from(joinedAccounts).where(eq(joinedAccounts.personId, personId))).map(({ id }) => id);
+
+export const insertJoined = (db: Db, personId: AccountId, accountId: AccountId): Write =>
+  db.insert(joinedAccounts).values({ personId, accountId }).onConflictDoNothing();
+
+export const deleteJoined = (db: Db, personId: AccountId, accountId: AccountId) =>
+  db.delete(joinedAccounts).where(and(eq(joinedAccounts.personId, personId), eq(joinedAccounts.accountId, accountId)));
+
+/** Notes the account that a person acted on last. */
+export const setLastAccount = (db: Db, personId: AccountId, lastAccountId: AccountId) =>
+  db.update(persons).set({ lastAccountId }).where(eq(persons.id, personId));
+
+/** Lists accounts, each with the person of the same id. */
+export const listAmong = (db: Db, ids: readonly AccountId[]): Promise<Account[]> =>
+  db.select(ACCOUNT_COLUMNS).from(accounts).innerJoin(persons, eq(persons.id, accounts.id)).where(amongIds(accounts.id, ids));
+
+export const listJoinedAt = async (db: Db, personId: AccountId, accountIds: readonly AccountId[]): Promise<Map<AccountId, number>> =>
+  new Map(
+    (
+      await db
+        .select({ id: members.accountId, joinedAt: members.joinedAt })
+        .from(members)
+        .where(and(amongIds(members.accountId, accountIds), eq(members.personId, personId)))
+    ).map(({ id, joinedAt }) => [id, joinedAt]),
+  );
+
+/** Reads names and addresses of persons. */
+export const listPersons = (db: Db, ids: readonly AccountId[]) =>
+  db
+    .select({ id: persons.id, name: persons.name, email: persons.email, factors: persons.factors })
+    .from(persons)
+    .where(amongIds(persons.id, ids));
+
+const BOTH = [true, false];
+
+/** Keys that a person created and that still work. */
+const madeKeys = ({ now }: Shard, accountId: AccountId, personId: AccountId) =>
+  and(
+    eq(apiKeys.merchantId, accountId),
+    inArray(apiKeys.livemode, BOTH),
+    or(isNull(apiKeys.revokedAt), gt(apiKeys.revokedAt, now)),
+    sql`${apiKeys.createdBy} ->> '$.user_id' = ${personId}`,
+  );
+
+export const listKeysMadeBy = (ctx: Shard, accountId: AccountId, personId: AccountId) =>
+  ctx.db
+    .select({ keyHash: apiKeys.keyHash })
+    .from(apiKeys)
+    .where(madeKeys(ctx, accountId, personId));
+
+export const revokeKeysMadeBy = (ctx: Shard, accountId: AccountId, personId: AccountId): Write =>
+  stepRows(ctx.db, apiKeys, { revokedAt: ctx.now }, madeKeys(ctx, accountId, personId));
+
+/** Disables endpoints and hooks that a person created or gave their current URL or secret, and cancels their pending deliveries. */
+export function disableEndpointsMadeBy({ db, now, wallNow }: Shard, accountId: AccountId, personId: AccountId): Write[] {
+  const made = and(
+    eq(webhookEndpoints.merchantId, accountId),
+    inArray(webhookEndpoints.livemode, BOTH),
+    eq(webhookEndpoints.status, 'enabled'),
+    sql`${personId} IN (${webhookEndpoints.createdBy} ->> '$.id', ${webhookEndpoints.changedBy} ->> '$.id')`,
+  );
+  return [
+    db
+      .update(webhookDeliveries)
+      .set({ status: 'cancelled', nextAttemptAt: null, completedAt: wallNow })
+      .where(
+        and(
+          eq(webhookDeliveries.merchantId, accountId),
+          inArray(webhookDeliveries.livemode, BOTH),
+          sql`status IN ('pending', 'retrying')`,
+          inArray(webhookDeliveries.endpointId, db.select({ id: webhookEndpoints.id }).from(webhookEndpoints).where(made)),
+        ),
+      ),
+    stepRows(db, webhookEndpoints, { status: 'disabled', disabledReason: 'member_removed', updatedAt: now }, made),
+  ];
+}
