@@ -24,6 +24,8 @@ export interface Claims {
   is_staff: boolean;
 }
 
+export type Timestamp = string;
+
 export interface AuthResponse {
   /** Session token for `Authorization: Bearer`. */
   token: string;
@@ -42,7 +44,7 @@ export interface AuthResponse {
   /** Claims of the token about the account. */
   claims: Claims;
   /** Time of expiry. */
-  expires_at: string;
+  expires_at: Timestamp;
 }
 
 export interface LoginRequest {
@@ -68,9 +70,9 @@ export interface WalletNonce {
   /** Message to sign. */
   message: string;
   /** Time of issue. */
-  issued_at: string;
+  issued_at: Timestamp;
   /** Time of expiry. */
-  expires_at: string;
+  expires_at: Timestamp;
 }
 
 export interface WalletLoginRequest {
@@ -115,11 +117,11 @@ export interface Session {
   /** Account that the session acts on. */
   account_id: string;
   /** Time at which the object was created. */
-  created_at: string;
+  created_at: Timestamp;
   /** Time of the last use, exact within five minutes. */
-  last_seen_at: string;
+  last_seen_at: Timestamp;
   /** Time of expiry. */
-  expires_at: string;
+  expires_at: Timestamp;
 }
 
 export interface Sessions {
@@ -146,7 +148,7 @@ export interface AccountOfPerson {
   /** True for the account that the token acts on. */
   current: boolean;
   /** Time at which the person joined the account. */
-  joined_at: string;
+  joined_at: Timestamp;
 }
 
 export interface AccountsOfPerson {
@@ -171,7 +173,7 @@ export interface Member {
   /** True if the person has a passkey or an authenticator app. */
   has_factor: boolean;
   /** Time at which the person joined the account. */
-  joined_at: string;
+  joined_at: Timestamp;
   /** Person who invited the member. */
   invited_by?: string;
 }
@@ -281,7 +283,7 @@ export interface VerificationPreview {
   /** Name of the account, as buyers see it. */
   account: string;
   /** Time at which the object was created. */
-  created_at: string;
+  created_at: Timestamp;
   /** Email address. */
   email: string;
 }
@@ -334,7 +336,7 @@ export interface SignInIdentities {
     /** Email address. */
     email?: string;
     /** Time at which the provider was linked. */
-    linked_at: string;
+    linked_at: Timestamp;
   }[];
 }
 
@@ -381,7 +383,7 @@ export interface Factors {
 /** Time of the takeover of the account by the owner of its email address, and the access that ended with it. */
 export interface ClaimedAccount {
   /** Time of the takeover. */
-  at: string;
+  at: Timestamp;
   /** Number of revoked keys. */
   keys: number;
   /** Number of disabled endpoints. */
@@ -420,7 +422,7 @@ export interface Account {
   /** Region that stores the account, if the deployment has regions. */
   region?: 'wnam' | 'enam' | 'weur' | 'eeur' | 'apac' | 'oc';
   /** Time at which the object was created. */
-  created_at: string;
+  created_at: Timestamp;
   /** Identifier of the calling key. */
   key_id: string | null;
   /** True if the calling key acts in the sandbox. */
@@ -605,9 +607,9 @@ export interface Passkey {
   /** Transports of the authenticator. */
   transports: string[];
   /** Time at which the object was created. */
-  created_at: string;
+  created_at: Timestamp;
   /** Time of the last use. */
-  last_used_at: string | null;
+  last_used_at: Timestamp | null;
 }
 
 export interface RegisteredPasskey {
@@ -633,7 +635,7 @@ export interface PendingTotp {
   /** Secret in base32, to type in. Shown only in this response. */
   secret: string;
   /** Time of expiry. */
-  expires_at: string;
+  expires_at: Timestamp;
 }
 
 export interface ConfirmTotpRequest {
@@ -643,7 +645,7 @@ export interface ConfirmTotpRequest {
 
 export interface ConfirmedTotp {
   /** Time of the confirmation. */
-  confirmed_at: string;
+  confirmed_at: Timestamp;
   /** Ten codes, each of which replaces a factor once. Shown only in this response. Store them safely. */
   recovery_codes?: string[];
 }
@@ -659,7 +661,7 @@ export interface SellerDomain {
   /** Status of the domain. Buyers see the domain while it is `verified`. `failed`: the file does not contain the token. */
   status: 'pending' | 'verified' | 'failed';
   /** Time of the check. */
-  checked_at?: string;
+  checked_at?: Timestamp;
   /** Token that `/.well-known/svc-merchant.json` must contain, as `{account_id, token}`. */
   token: string;
   /** DNS record by which you declare that this service signs x402 offers and receipts for your domain. Optional, and not checked. */
@@ -688,7 +690,7 @@ export interface PlatformReadiness {
   /** Result of the last test of the platform. */
   ok: boolean;
   /** Time of the last test of the platform. */
-  last_test_at?: string;
+  last_test_at?: Timestamp;
 }
 
 export interface DeliveryReadiness {
@@ -723,7 +725,7 @@ export interface BegunClaim {
   /** Code to post in the chat or guild. */
   code: string;
   /** Time of expiry. */
-  expires_at: string;
+  expires_at: Timestamp;
 }
 
 /** Chat or guild that belongs to the account. */
@@ -737,7 +739,7 @@ export interface CommunityClaim {
   /** Discord guild id, as text. */
   guild_id?: string;
   /** Time at which the administrator posted the code. */
-  claimed_at: string;
+  claimed_at: Timestamp;
 }
 
 export interface CommunityClaims {
@@ -792,7 +794,7 @@ export interface AccountSummary {
     SOL: Sums;
   };
   /** Time of the figures. */
-  as_of: string;
+  as_of: Timestamp;
 }
 
 export interface AssetTotals {
@@ -889,7 +891,7 @@ export interface Analytics {
     p95_ms?: number;
   };
   /** Time of the figures. */
-  as_of: string;
+  as_of: Timestamp;
 }
 
 export interface ApiKey {
@@ -904,11 +906,11 @@ export interface ApiKey {
   /** True if the key acts only on sandbox objects. */
   sandbox_mode: boolean;
   /** Time of the last request with the key. */
-  last_used_at: string | null;
+  last_used_at: Timestamp | null;
   /** Time at which the object was created. */
-  created_at: string;
+  created_at: Timestamp;
   /** Time at which the key was revoked. */
-  revoked_at: string | null;
+  revoked_at: Timestamp | null;
   /** Operations that the key may call, besides its permissions. `null`: all. */
   scopes:
     | (
@@ -944,7 +946,7 @@ export interface ApiKey {
       )[]
     | null;
   /** Time from which the key is refused. `null`: never. */
-  expires_at: string | null;
+  expires_at: Timestamp | null;
   /** Networks from which the key is accepted. `null`: all. */
   allowed_ips: string[] | null;
   /** Creator of the key. */
@@ -959,7 +961,7 @@ export interface ApiKey {
   /** Key that this one replaces. */
   rolled_from?: string;
   /** Time at which the key, replaced by another, is revoked. */
-  ends_at?: string;
+  ends_at?: Timestamp;
   /** Usage of the key. */
   usage_summary: {
     /** Number of requests. */
@@ -971,14 +973,14 @@ export interface ApiKey {
     /** Number of customer units that the key consumed. */
     credits_burned: number;
     /** Time of the last request. */
-    latest_activity_at: string | null;
+    latest_activity_at: Timestamp | null;
     /** Path of the last request. */
     latest_endpoint: string | null;
   };
   /** Most recent requests. */
   recent_activity: {
     /** Time of the request. */
-    at: string;
+    at: Timestamp;
     /** HTTP method. */
     method: string;
     /** Path of the request. */
@@ -1123,15 +1125,15 @@ export interface WebhookEndpoint {
   /** Last characters of the secret. */
   secret_hint: string;
   /** Time of the last successful attempt. Successes within a minute count as one. */
-  last_success_at?: string;
+  last_success_at?: Timestamp;
   /** Time of the last failed attempt. */
-  last_failure_at?: string;
+  last_failure_at?: Timestamp;
   /** Number of failed attempts since the last success. */
   failure_streak: number;
   /** Time since which all deliveries fail. */
-  failing_since?: string;
+  failing_since?: Timestamp;
   /** Time at which the endpoint is disabled, unless a delivery succeeds before. */
-  disables_at?: string;
+  disables_at?: Timestamp;
   /** True for real money, false for the sandbox. */
   livemode: boolean;
   /** Key or person that created the endpoint. */
@@ -1139,9 +1141,9 @@ export interface WebhookEndpoint {
   /** Key or person that last changed the URL or the secret. */
   changed_by?: Maker;
   /** Time at which the object was created. */
-  created_at: string;
+  created_at: Timestamp;
   /** Time of the last change to the object. */
-  updated_at: string;
+  updated_at: Timestamp;
 }
 
 export interface AutomationHook extends WebhookEndpoint {
@@ -1447,9 +1449,9 @@ export interface Product {
   /** URL of the checkout page. */
   checkout_url: string;
   /** Time at which the object was created. */
-  created_at: string;
+  created_at: Timestamp;
   /** Time of the last change to the object. */
-  updated_at: string;
+  updated_at: Timestamp;
 }
 
 export interface UpdateProductRequest {
@@ -1507,6 +1509,9 @@ export interface UpdateProductRequest {
   trusted_customer_ref?: boolean;
 }
 
+/** Number of entries on all pages. Exact up to 10,000, with some filters up to 2,000: the description of each list names them. */
+export type Total = number;
+
 export interface ProductPage {
   /** Entries of this page. */
   items: Product[];
@@ -1514,8 +1519,7 @@ export interface ProductPage {
   page: number;
   /** Maximum number of entries per page. */
   per_page: number;
-  /** Number of entries on all pages. Exact up to 10,000, with some filters up to 2,000: the description of each list names them. */
-  total: number;
+  total: Total;
   /** Number of pages. */
   total_pages: number;
   /** True if another page follows. */
@@ -1575,9 +1579,9 @@ export interface PriceQuote {
   /** Source of the exchange rate. */
   source: string;
   /** Time of the exchange rate. */
-  as_of: string;
+  as_of: Timestamp;
   /** Time of expiry. */
-  expires_at: string;
+  expires_at: Timestamp;
 }
 
 /** Ten largest amounts that arrived and do not pay this payment, until the merchant accepts them. Buyer view only. */
@@ -1592,7 +1596,7 @@ export type SeenMoney = {
 
 export interface ConnectResponse {
   /** Business time of this response. Count down to `expires_at` from this time, not from the device's clock. */
-  now: string;
+  now: Timestamp;
   /** Identifier of the payment. It grants access to the payment’s status. */
   payment_id: string;
   /** Status of the payment. `PENDING_CONFIRMATION` only if the payment session already has a payment in flight: wait, do not pay again. */
@@ -1637,7 +1641,7 @@ export interface ConnectResponse {
   /** Money that arrived and does not pay this payment. Visible to the buyer only. */
   seen?: SeenMoney;
   /** Time of expiry. */
-  expires_at: string;
+  expires_at: Timestamp;
   /** URL of the payment’s status. */
   status_url: string;
   /** Milliseconds to wait before the next poll; null if the status is final. */
@@ -1672,7 +1676,7 @@ export interface UnmatchedPayment {
   /** Wallet that paid. */
   payer_wallet: string;
   /** Time of the block. */
-  block_time: string;
+  block_time: Timestamp;
   /** Reason the money was not matched: `late`, `underpaid`, `second_payment` or `identity_missing`. */
   reason: 'late' | 'underpaid' | 'second_payment' | 'identity_missing';
   /** Status of the object. */
@@ -1687,7 +1691,7 @@ export interface Refund {
   /** Signature of the transaction. */
   tx_signature: string;
   /** Time of the refund. */
-  at: string;
+  at: Timestamp;
 }
 
 /** Access of the buyer. Shown only with the buyer’s `X-Svc-Identity-Session`. */
@@ -1740,15 +1744,15 @@ export interface Payment {
   /** Slot of the block. */
   slot?: number;
   /** Time of the block. */
-  block_time?: string;
+  block_time?: Timestamp;
   /** Time at which the payment was confirmed on the chain. */
-  confirmed_at?: string;
+  confirmed_at?: Timestamp;
   /** Time at which the payment became final. */
-  finalized_at?: string;
+  finalized_at?: Timestamp;
   /** Time at which the chain dropped the confirmed transaction. Access was revoked, and is restored if the transaction lands after all. */
-  orphaned_at?: string;
+  orphaned_at?: Timestamp;
   /** Time of expiry. */
-  expires_at: string;
+  expires_at: Timestamp;
   /** Your own name for the customer. Merchant view only. */
   customer_ref?: string;
   /** Identifier of the membership. */
@@ -1777,7 +1781,7 @@ export interface Payment {
   /** Refunds to the paying wallet, as found on the chain. */
   refunded?: Refund[];
   /** End of the buyer’s access by a confirmed payment, later purchases included. Absent if the access has no end. Buyer view only. */
-  access_until?: string;
+  access_until?: Timestamp;
   /** Access of the buyer to the chat or guild. Shown only with the buyer’s `X-Svc-Identity-Session`. */
   delivery?: BuyersDelivery;
   /** Current state of the native subscription of a confirmed payment. Buyer view only. */
@@ -1785,7 +1789,7 @@ export interface Payment {
     /** Status of the object. */
     status: 'pending' | 'active' | 'past_due' | 'requires_reapproval' | 'cancel_requested' | 'cancelled' | 'expired';
     /** Time of the next charge. Absent if nothing further is charged. */
-    next_charge_at?: string;
+    next_charge_at?: Timestamp;
   };
   /** Name that the client of an x402 payment gave it (extension `payment-identifier`). It names one payment of the product. */
   payment_identifier?: string;
@@ -1796,9 +1800,9 @@ export interface Payment {
   /** True for real money, false for the sandbox. */
   livemode: boolean;
   /** Time at which the object was created. */
-  created_at: string;
+  created_at: Timestamp;
   /** Time of the last change to the object. */
-  updated_at: string;
+  updated_at: Timestamp;
   /** Version of the object. Each change increases it. */
   version: number;
   /** Milliseconds to wait before the next poll; null if the status is final. */
@@ -1831,7 +1835,7 @@ export interface Handoff {
   /** Link for the buyer. Valid for one payment. */
   url: string;
   /** Time of expiry. */
-  expires_at: string;
+  expires_at: Timestamp;
 }
 
 export interface ResolvedHandoff {
@@ -1842,7 +1846,7 @@ export interface ResolvedHandoff {
   /** Shortened name, for the buyer to recognize. */
   customer_label?: string;
   /** Time of expiry. */
-  expires_at: string;
+  expires_at: Timestamp;
 }
 
 export interface IdentitySession {
@@ -1853,7 +1857,7 @@ export interface IdentitySession {
   /** URL to send the buyer to. */
   deep_link: string;
   /** Time of expiry. */
-  expires_at: string;
+  expires_at: Timestamp;
 }
 
 export interface ConnectorIdentity {
@@ -1868,7 +1872,7 @@ export interface ConnectorIdentity {
     /** Access token of the buyer at the platform. Used once to admit the buyer, then erased. */
     access_token: string;
     /** Time of expiry. */
-    expires_at: string;
+    expires_at: Timestamp;
   };
 }
 
@@ -1884,9 +1888,9 @@ export interface CompletedIdentity {
   /** Status of the object. */
   status: 'completed';
   /** Time at which the buyer proved their identity. */
-  completed_at: string;
+  completed_at: Timestamp;
   /** Time of expiry. */
-  expires_at: string;
+  expires_at: Timestamp;
 }
 
 export interface PaymentPage {
@@ -1896,8 +1900,7 @@ export interface PaymentPage {
   page: number;
   /** Maximum number of entries per page. */
   per_page: number;
-  /** Number of entries on all pages. Exact up to 10,000, with some filters up to 2,000: the description of each list names them. */
-  total: number;
+  total: Total;
   /** Number of pages. */
   total_pages: number;
   /** True if another page follows. */
@@ -1928,7 +1931,7 @@ export interface ReceiptDocument {
   /** Slot of the block. */
   slot: number;
   /** Time of the block. */
-  block_time: string;
+  block_time: Timestamp;
   /** Wallet that paid. */
   payer: string;
   /** Wallet that receives the payment. */
@@ -1951,7 +1954,7 @@ export interface ReceiptDocument {
   /** Memo that the transaction must carry to be matched to this payment. */
   memo: string;
   /** Time of issue. */
-  issued_at: string;
+  issued_at: Timestamp;
   /** True for real money, false for the sandbox. */
   livemode: boolean;
   /** Exchange rate, if the price had another asset than the payment. From version 2. */
@@ -1963,7 +1966,7 @@ export interface ReceiptDocument {
     /** Source of the exchange rate. */
     source: string;
     /** Time of the exchange rate. */
-    as_of: string;
+    as_of: Timestamp;
   };
   /** Operator of the service. From version 2. */
   operator?: {
@@ -2054,7 +2057,7 @@ export interface Receipt {
   /** Invoice metadata of the merchant. Merchant view only. */
   invoice_metadata?: InvoiceMetadata;
   /** Time at which the object was created. */
-  created_at: string;
+  created_at: Timestamp;
 }
 
 export interface RefundTransactionRequest {
@@ -2073,7 +2076,7 @@ export interface RefundTransaction {
   /** Solana transaction in base64. Unsigned if the service created it. */
   transaction: string;
   /** Time of expiry. */
-  expires_at: string;
+  expires_at: Timestamp;
 }
 
 export interface ConfirmRefundRequest {
@@ -2083,7 +2086,7 @@ export interface ConfirmRefundRequest {
 
 export interface CurrentPayment extends Payment {
   /** Business time of this response. Count down to `expires_at` from this time, not from the device's clock. */
-  now: string;
+  now: Timestamp;
 }
 
 export interface ConfirmRequest {
@@ -2095,7 +2098,7 @@ export interface ConfirmRequest {
 
 export interface ConfirmResponse {
   /** Business time of this response. Count down to `expires_at` from this time, not from the device's clock. */
-  now: string;
+  now: Timestamp;
   /** Current state of the payment. */
   payment: Payment;
   /** Identifier of the membership. */
@@ -2128,7 +2131,7 @@ export interface MembershipDelivery {
   /** Error of the last attempt, as the platform reports it; `not_a_member`: the buyer was invited and has not joined. */
   last_error?: string;
   /** Time at which the buyer was admitted. */
-  delivered_at?: string;
+  delivered_at?: Timestamp;
 }
 
 export interface Membership {
@@ -2148,11 +2151,11 @@ export interface Membership {
   /** Status of the object. */
   status: 'pending' | 'active' | 'grace' | 'expired' | 'cancelled';
   /** End of the paid time; null: no end. */
-  paid_through: string | null;
+  paid_through: Timestamp | null;
   /** Time until which delivered access continues after the paid time. */
-  grace_until?: string;
+  grace_until?: Timestamp;
   /** End of delivered access: paid time plus grace; null: no end. */
-  expires_at: string | null;
+  expires_at: Timestamp | null;
   /** Identifier of the native subscription that pays for the membership. */
   authorization_id?: string;
   /** Status of the native subscription that pays for the membership. */
@@ -2160,7 +2163,7 @@ export interface Membership {
   /** True if the subscription ends with the paid period. */
   cancel_at_period_end: boolean;
   /** Time of the cancellation. */
-  cancelled_at?: string;
+  cancelled_at?: Timestamp;
   /** Delivery status of the access. */
   delivery: MembershipDelivery;
   /** Identifier of the payment that last extended the membership. */
@@ -2168,9 +2171,9 @@ export interface Membership {
   /** True for real money, false for the sandbox. */
   livemode: boolean;
   /** Time at which the object was created. */
-  created_at: string;
+  created_at: Timestamp;
   /** Time of the last change to the object. */
-  updated_at: string;
+  updated_at: Timestamp;
   /** Version of the object. Each change increases it. */
   version: number;
 }
@@ -2182,8 +2185,7 @@ export interface MembershipPage {
   page: number;
   /** Maximum number of entries per page. */
   per_page: number;
-  /** Number of entries on all pages. Exact up to 10,000, with some filters up to 2,000: the description of each list names them. */
-  total: number;
+  total: Total;
   /** Number of pages. */
   total_pages: number;
   /** True if another page follows. */
@@ -2199,8 +2201,7 @@ export interface ReceiptPage {
   page: number;
   /** Maximum number of entries per page. */
   per_page: number;
-  /** Number of entries on all pages. Exact up to 10,000, with some filters up to 2,000: the description of each list names them. */
-  total: number;
+  total: Total;
   /** Number of pages. */
   total_pages: number;
   /** True if another page follows. */
@@ -2223,7 +2224,7 @@ export interface ReceiptVerification {
   /** SHA-256 of the document’s bytes, in hex. */
   sha256: string;
   /** Time of the check. */
-  checked_at: string;
+  checked_at: Timestamp;
 }
 
 export interface InvoiceMetadataPatch {
@@ -2295,8 +2296,7 @@ export interface WebhookEndpointPage {
   page: number;
   /** Maximum number of entries per page. */
   per_page: number;
-  /** Number of entries on all pages. Exact up to 10,000, with some filters up to 2,000: the description of each list names them. */
-  total: number;
+  total: Total;
   /** Number of pages. */
   total_pages: number;
   /** True if another page follows. */
@@ -2381,13 +2381,13 @@ export interface WebhookDelivery {
   /** True for a delivery from a test of the endpoint. */
   test?: true;
   /** Time of the next attempt. */
-  next_attempt_at?: string | null;
+  next_attempt_at?: Timestamp | null;
   /** Identifier of the delivery that this one repeats. */
   replay_of?: number;
   /** Time at which the object was created. */
-  created_at: string;
+  created_at: Timestamp;
   /** Time of completion. */
-  completed_at?: string;
+  completed_at?: Timestamp;
 }
 
 export interface WebhookDeliveryPage {
@@ -2397,8 +2397,7 @@ export interface WebhookDeliveryPage {
   page: number;
   /** Maximum number of entries per page. */
   per_page: number;
-  /** Number of entries on all pages. Exact up to 10,000, with some filters up to 2,000: the description of each list names them. */
-  total: number;
+  total: Total;
   /** Number of pages. */
   total_pages: number;
   /** True if another page follows. */
@@ -2411,7 +2410,7 @@ export interface WebhookTimeline {
   /** Entries of this page. */
   items: {
     /** Time of the event or delivery. */
-    at: string;
+    at: Timestamp;
     /** Kind of the object. */
     kind: 'event' | 'delivery';
     /** Type of the object. */
@@ -2430,44 +2429,6 @@ export interface WebhookTimeline {
 /** Previous values of the changed fields, if known. */
 export type PreviousValues = Record<string, unknown>;
 
-export interface Event {
-  /** Unique identifier of the event. */
-  id: string;
-  /** Type of the event. */
-  type: EventType;
-  /** True for a test event: an example without a real object. Event lists do not contain it. */
-  test?: true;
-  /** Time at which the object was created. */
-  created_at: string;
-  /** True for real money, false for the sandbox. */
-  livemode: boolean;
-  /** API version of the event’s schema. */
-  api_version: string;
-  /** Identifier of the account. */
-  account_id: string;
-  /** Object of the event, and the version of the object. */
-  subject: {
-    /** Type of the object. */
-    type: string;
-    /** Identifier of the object. */
-    id: string;
-    /** Version of the object. Each change increases it. */
-    version: number;
-  };
-  /** Data of the event. */
-  data: {
-    /** Object of the event, as the API returns it. */
-    object: Record<string, unknown>;
-    previous?: PreviousValues;
-    /** Refund of a `payment.refunded` event. */
-    refund?: Record<string, unknown>;
-    /** Recipient and identifier of a `receipt.proof_sent` event. */
-    proof?: Record<string, unknown>;
-    /** Message of a ticket event. */
-    message?: Record<string, unknown>;
-  };
-}
-
 export interface EventPage {
   /** Entries of this page. */
   items: SvcEvent[];
@@ -2475,8 +2436,7 @@ export interface EventPage {
   page: number;
   /** Maximum number of entries per page. */
   per_page: number;
-  /** Number of entries on all pages. Exact up to 10,000, with some filters up to 2,000: the description of each list names them. */
-  total: number;
+  total: Total;
   /** Number of pages. */
   total_pages: number;
   /** True if another page follows. */
@@ -2500,7 +2460,7 @@ export interface IntegrationHealth {
     failing: number;
   };
   /** Time of the last delivery. */
-  last_delivery_at?: string;
+  last_delivery_at?: Timestamp;
   /** Share of deliveries that succeeded within 24 hours. Absent if none ended. */
   success_rate_24h?: number;
   /** Age of the oldest pending delivery in seconds. Absent if none is pending. */
@@ -2548,7 +2508,7 @@ export interface SupportMessage {
   /** Text of the message. */
   body: string;
   /** Time at which the object was created. */
-  created_at: string;
+  created_at: Timestamp;
 }
 
 export interface CreatedSupportTicket extends SupportTicket {
@@ -2570,11 +2530,11 @@ export interface SupportTicket {
   /** Identifier of the membership. */
   membership_id?: string;
   /** Time at which the object was created. */
-  created_at: string;
+  created_at: Timestamp;
   /** Time of the last change to the object. */
-  updated_at: string;
+  updated_at: Timestamp;
   /** Time of the last message. */
-  last_message_at: string;
+  last_message_at: Timestamp;
   /** True for real money, false for the sandbox. */
   livemode: boolean;
 }
@@ -2586,8 +2546,7 @@ export interface SupportTicketPage {
   page: number;
   /** Maximum number of entries per page. */
   per_page: number;
-  /** Number of entries on all pages. Exact up to 10,000, with some filters up to 2,000: the description of each list names them. */
-  total: number;
+  total: Total;
   /** Number of pages. */
   total_pages: number;
   /** True if another page follows. */
@@ -2602,7 +2561,7 @@ export interface SupportThread extends CreatedSupportTicket {
   /** Events of the linked payment or membership, oldest first; empty without one. */
   timeline: {
     /** Time of the event or delivery. */
-    at: string;
+    at: Timestamp;
     /** Kind of the object. */
     kind: 'event' | 'delivery';
     /** Type of the object. */
@@ -2674,7 +2633,7 @@ export interface ConsumeResponse {
   /** Number of units left; null: no limit. */
   remaining: number | null;
   /** End of the paid time; null: no end. */
-  paid_through: string | null;
+  paid_through: Timestamp | null;
   /** Wallet that signed in. Present in the answer to `sign_in`. */
   customer?: Customer;
 }
@@ -2715,7 +2674,7 @@ export interface Entitlement {
   /** Number of units left; null: no limit. */
   remaining: number | null;
   /** End of the paid time; null: no end. */
-  paid_through: string | null;
+  paid_through: Timestamp | null;
   /** True if access has neither a limit of units nor an end. */
   unlimited: boolean;
   /** True for real money, false for the sandbox. */
@@ -2723,7 +2682,7 @@ export interface Entitlement {
   /** Version of the object. Each change increases it. */
   version: number;
   /** Time of the last change to the object. */
-  updated_at: string;
+  updated_at: Timestamp;
 }
 
 export interface RefundRequest {
@@ -2745,7 +2704,7 @@ export interface RefundResponse {
   /** Number of units left; null: no limit. */
   remaining: number | null;
   /** End of the paid time; null: no end. */
-  paid_through: string | null;
+  paid_through: Timestamp | null;
 }
 
 export interface EntitlementPage {
@@ -2755,8 +2714,7 @@ export interface EntitlementPage {
   page: number;
   /** Maximum number of entries per page. */
   per_page: number;
-  /** Number of entries on all pages. Exact up to 10,000, with some filters up to 2,000: the description of each list names them. */
-  total: number;
+  total: Total;
   /** Number of pages. */
   total_pages: number;
   /** True if another page follows. */
@@ -2795,8 +2753,7 @@ export interface RailPage {
   page: number;
   /** Maximum number of entries per page. */
   per_page: number;
-  /** Number of entries on all pages. Exact up to 10,000, with some filters up to 2,000: the description of each list names them. */
-  total: number;
+  total: Total;
   /** Number of pages. */
   total_pages: number;
   /** True if another page follows. */
@@ -2821,7 +2778,7 @@ export interface RailSetting {
   /** Origins of your shops, on the x402 rail. Challenges name the first of them for a URL of any other origin. */
   origins?: string[];
   /** Time of the last change; null: never set. */
-  updated_at: string | null;
+  updated_at: Timestamp | null;
 }
 
 export interface RailSettingPage {
@@ -2831,8 +2788,7 @@ export interface RailSettingPage {
   page: number;
   /** Maximum number of entries per page. */
   per_page: number;
-  /** Number of entries on all pages. Exact up to 10,000, with some filters up to 2,000: the description of each list names them. */
-  total: number;
+  total: Total;
   /** Number of pages. */
   total_pages: number;
   /** True if another page follows. */
@@ -2865,7 +2821,7 @@ export interface AccessApp {
   /** https URL of the application’s home page. */
   homepage_url?: string;
   /** Time at which the object was created. */
-  created_at: string;
+  created_at: Timestamp;
 }
 
 export interface ReadinessCheck {
@@ -2921,7 +2877,7 @@ export interface Readiness {
   /** Unconfigured parts of this deployment, each with the missing variables. */
   not_configured: Unconfigured;
   /** Time of the check. */
-  checked_at: string;
+  checked_at: Timestamp;
 }
 
 export interface ProductRail extends Omit<Rail, 'reason'> {
@@ -2938,8 +2894,7 @@ export interface ProductRailPage {
   page: number;
   /** Maximum number of entries per page. */
   per_page: number;
-  /** Number of entries on all pages. Exact up to 10,000, with some filters up to 2,000: the description of each list names them. */
-  total: number;
+  total: Total;
   /** Number of pages. */
   total_pages: number;
   /** True if another page follows. */
@@ -2969,7 +2924,7 @@ export interface SubscriptionPlan {
   /** Unsigned transaction in base64 that publishes the plan. Sign it with the payout wallet and send it. Absent if nothing is left to sign. */
   transaction?: string;
   /** Time after which the transaction cannot land. */
-  expires_at?: string;
+  expires_at?: Timestamp;
 }
 
 export interface ConfirmSubscriptionPlanRequest {
@@ -3011,9 +2966,9 @@ export interface PaymentSession {
   /** Price. */
   price: Money;
   /** Time of expiry. */
-  expires_at: string;
+  expires_at: Timestamp;
   /** Time at which the object was created. */
-  created_at: string;
+  created_at: Timestamp;
 }
 
 export type SettleRequest = {
@@ -3093,7 +3048,7 @@ export interface Activation {
   /** Plan in effect. */
   plan: 'free' | 'starter' | 'growth' | 'scale';
   /** End of the paid plan; null: the plan has no end, and purchases do not change it. */
-  paid_through: string | null;
+  paid_through: Timestamp | null;
   /** Identifier of the account. */
   account_id: string;
   /** Identifier of the receipt. */
@@ -3106,7 +3061,7 @@ export interface BillingSummary {
   /** Status of the subscription at the payment processor. */
   status: 'none' | 'active' | 'trialing' | 'past_due' | 'cancelled';
   /** End of the current card period, or of the time bought by x402. */
-  current_period_end: string | null;
+  current_period_end: Timestamp | null;
   /** True if the subscription ends with the paid period. */
   cancel_at_period_end: boolean;
   /** Source of the plan: `free`, the card `processor`, or `x402`. */
@@ -3245,7 +3200,7 @@ export interface SoldResource {
     extra?: Record<string, unknown>;
   }[];
   /** Time of the last change. */
-  lastUpdated: string;
+  lastUpdated: Timestamp;
   /** Description of the resource. */
   description?: string;
   /** Media type of the answer. */
@@ -3336,11 +3291,11 @@ export interface Listing {
     fix: Fix | null;
   }[];
   /** Time at which the service called the resource. */
-  looked_at?: string;
+  looked_at?: Timestamp;
   /** Time until which the latest good answer counts. */
-  listed_until?: string;
+  listed_until?: Timestamp;
   /** Time of a settled payment of the facilitator, at most a day old. */
-  last_payment_at?: string;
+  last_payment_at?: Timestamp;
 }
 
 export interface ListingPage {
@@ -3350,8 +3305,7 @@ export interface ListingPage {
   page: number;
   /** Maximum number of entries per page. */
   per_page: number;
-  /** Number of entries on all pages. Exact up to 10,000, with some filters up to 2,000: the description of each list names them. */
-  total: number;
+  total: Total;
   /** Number of pages. */
   total_pages: number;
   /** True if another page follows. */
@@ -3452,13 +3406,13 @@ export interface MeteredSession {
   /** Public key that signs the channel’s vouchers. */
   authorized_signer?: string;
   /** Time until which the session can be opened. */
-  expires_at: string;
+  expires_at: Timestamp;
   /** True for real money, false for the sandbox. */
   livemode: boolean;
   /** Time at which the object was created. */
-  created_at: string;
+  created_at: Timestamp;
   /** Time of the last change to the object. */
-  updated_at: string;
+  updated_at: Timestamp;
   /** Version of the object. Each change increases it. */
   version: number;
 }
@@ -3551,15 +3505,15 @@ export interface NativeSubscription {
   /** Length of a period in hours. */
   period_hours: number;
   /** Start of the last collected period on the chain. */
-  current_period_start?: string;
+  current_period_start?: Timestamp;
   /** End of the current period on the chain. */
-  current_period_end?: string;
+  current_period_end?: Timestamp;
   /** End of the paid time; null: no end. */
-  paid_through: string | null;
+  paid_through: Timestamp | null;
   /** Last attempt to collect a period. */
   last_collection?: {
     /** Time of the attempt. */
-    at: string;
+    at: Timestamp;
     /** Status of the object. */
     status: 'collected' | 'failed';
     /** Reason of the failure, as a code. */
@@ -3577,12 +3531,12 @@ export interface NativeSubscription {
   /** Cancellation by the buyer: the time it was found on the chain, and the time from which nothing can be collected. */
   cancel?: {
     /** Time at which the cancellation was found on the chain. */
-    requested_at: string;
+    requested_at: Timestamp;
     /** Time from which nothing can be collected. */
-    effective_at: string;
+    effective_at: Timestamp;
   };
   /** Time at which the merchant ended collecting. */
-  stopped_at?: string;
+  stopped_at?: Timestamp;
   /** True for real money, false for the sandbox. */
   livemode: boolean;
   /** Version of the object. Each change increases it. */
@@ -3596,8 +3550,7 @@ export interface NativeSubscriptionPage {
   page: number;
   /** Maximum number of entries per page. */
   per_page: number;
-  /** Number of entries on all pages. Exact up to 10,000, with some filters up to 2,000: the description of each list names them. */
-  total: number;
+  total: Total;
   /** Number of pages. */
   total_pages: number;
   /** True if another page follows. */
@@ -3615,9 +3568,9 @@ export interface CancelIntent {
   /** Unsigned transaction in base64. Sign it with the wallet, then send it yourself or through this service. */
   transaction: string;
   /** Time after which the transaction cannot land. */
-  expires_at: string;
+  expires_at: Timestamp;
   /** Time from which nothing can be collected. */
-  effective_at: string;
+  effective_at: Timestamp;
 }
 
 export interface CancelProof {
@@ -3786,7 +3739,7 @@ export interface SetupIntent {
   /** Plan in effect. */
   active_plan: 'free' | 'starter' | 'growth' | 'scale';
   /** End of the paid plan. */
-  plan_paid_through?: string;
+  plan_paid_through?: Timestamp;
   /** Identifier of the sandbox key. */
   sandbox_key_id: string;
   /** Identifier of the live key that this setup issued last. */
@@ -3805,9 +3758,9 @@ export interface SetupIntent {
   /** Evaluation of the manifest. */
   evaluation?: SetupEvaluation;
   /** Time of the approval. */
-  approved_at?: string;
+  approved_at?: Timestamp;
   /** Time of expiry. Absent once a plan is active: the setup then does not expire. */
-  expires_at?: string;
+  expires_at?: Timestamp;
   /** Payments in flight. The setup stays open until the chain has decided: do not pay again. */
   pending_payments?: {
     /** Plan: `free`, `starter`, `growth` or `scale`. */
@@ -3817,14 +3770,14 @@ export interface SetupIntent {
     /** Signature of the transaction. */
     tx_signature: string;
     /** Time at which the object was created. */
-    created_at: string;
+    created_at: Timestamp;
   }[];
   /** Next actions, in order. */
   next_actions: NextAction[];
   /** Time at which the object was created. */
-  created_at: string;
+  created_at: Timestamp;
   /** Time of the last change to the object. */
-  updated_at: string;
+  updated_at: Timestamp;
 }
 
 export interface SetupIntentStatusRequest {
@@ -3996,7 +3949,7 @@ export interface SandboxSession {
   /** Clock of the session. It stops between advances. */
   clock: {
     /** Current time of the session. */
-    now: string;
+    now: Timestamp;
     /** Seconds by which the clock was advanced. */
     advanced_seconds: number;
   };
@@ -4010,7 +3963,7 @@ export interface SandboxSession {
   /** Steps, in order. */
   steps: {
     /** Time of the step, by the session’s clock. */
-    at: string;
+    at: Timestamp;
     /** Action of the step. */
     action: string;
     /** Object as its GET operation returns it. */
@@ -4037,7 +3990,7 @@ export interface SandboxSession {
     failed: number;
   };
   /** Time at which the object was created. */
-  created_at: string;
+  created_at: Timestamp;
 }
 
 export interface SandboxSessions {
@@ -4206,7 +4159,7 @@ export interface HealthResponse {
   /** API version. */
   version: string;
   /** Current time of the service. */
-  time: string;
+  time: Timestamp;
   /** Results of the checks. */
   checks: {
     /** Status of the database. */
@@ -4260,6 +4213,44 @@ export interface PayerLimit {
   paid: Money;
   /** Day in UTC. */
   day: string;
+}
+
+export interface Event {
+  /** Unique identifier of the event. */
+  id: string;
+  /** Type of the event. */
+  type: EventType;
+  /** True for a test event: an example without a real object. Event lists do not contain it. */
+  test?: true;
+  /** Time at which the object was created. */
+  created_at: Timestamp;
+  /** True for real money, false for the sandbox. */
+  livemode: boolean;
+  /** API version of the event’s schema. */
+  api_version: string;
+  /** Identifier of the account. */
+  account_id: string;
+  /** Object of the event, and the version of the object. */
+  subject: {
+    /** Type of the object. */
+    type: string;
+    /** Identifier of the object. */
+    id: string;
+    /** Version of the object. Each change increases it. */
+    version: number;
+  };
+  /** Data of the event. */
+  data: {
+    /** Object of the event, as the API returns it. */
+    object: Record<string, unknown>;
+    previous?: PreviousValues;
+    /** Refund of a `payment.refunded` event. */
+    refund?: Record<string, unknown>;
+    /** Recipient and identifier of a `receipt.proof_sent` event. */
+    proof?: Record<string, unknown>;
+    /** Message of a ticket event. */
+    message?: Record<string, unknown>;
+  };
 }
 
 export interface EndSessionsQuery {

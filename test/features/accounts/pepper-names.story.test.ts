@@ -1,8 +1,8 @@
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { emailKeysOf, emailName, findAccountByEmail, newAccount, storeAccount } from '#features/accounts/auth/sign-in.ts';
 import { identityName } from '#features/accounts/oauth/identities.ts';
+import { insertIdentity } from '#features/accounts/oauth/store.ts';
 import { sweepPeppers } from '#features/accounts/peppers/peppers.ts';
-import { insertIdentity } from '#features/accounts/store.ts';
 import { type Env, newCtx, type Shard } from '#platform/context.ts';
 import { directoryOf, shardNamed } from '#platform/db/directory.ts';
 import { findNamed, withNames } from '#platform/db/names/names.ts';

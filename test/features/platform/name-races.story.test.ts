@@ -3,7 +3,7 @@ import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { base58, utf8 } from '#core/encoding.ts';
 import { emailKeysOf, findAccountByEmail, isUsedAs, newAccount, storeAccount, walletName } from '#features/accounts/auth/sign-in.ts';
 import { identityName } from '#features/accounts/oauth/identities.ts';
-import { insertIdentity } from '#features/accounts/store.ts';
+import { insertIdentity } from '#features/accounts/oauth/store.ts';
 import { type Env, newCtx, type Shard } from '#platform/context.ts';
 import { commit } from '#platform/db/commit.ts';
 import { directoryOf, homeOf, shardNamed } from '#platform/db/directory.ts';

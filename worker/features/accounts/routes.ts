@@ -32,9 +32,10 @@ import { deleteAccount, updateAccount } from './account.ts';
 import { ClaimsBody, Email } from './auth/routes.ts';
 import { signInOrigin } from './auth/sessions.ts';
 import { actingClaims } from './auth/tokens.ts';
+import { listIdentities } from './oauth/store.ts';
 import { changeSecurity } from './security.ts';
 import { MerchantSettingsPatch, SETTING_NAMES } from './settings.ts';
-import { getAccount, listIdentities } from './store.ts';
+import { getAccount } from './store.ts';
 
 const MerchantSettings = z
   .object(

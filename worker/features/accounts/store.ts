@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, exists, getTableColumns, gt, inArray, isNotNull, isNull, lte, ne, or, type SQL, sql } from 'drizzle-orm';
+import { and, desc, eq, exists, getTableColumns, gt, inArray, isNotNull, isNull, lte, ne, or, type SQL, sql } from 'drizzle-orm';
 import { raise } from '#core/errors.ts';
 import type { AccountId, KeyId, SignInId } from '#core/ids.ts';
 import type { Db, Shard, Tenant } from '#platform/context.ts';
@@ -17,11 +17,11 @@ import {
 import { type ApiKey, apiKeys } from '#platform/db/tables/keys.ts';
 import { type SellerDomain, sellerDomains } from '#platform/db/tables/office/domains.ts';
 import { type PersonRow, persons } from '#platform/db/tables/office/people.ts';
-import { type SignInIdentity, signInIdentities, usedSignInStates } from '#platform/db/tables/office/sign-in.ts';
+import { usedSignInStates } from '#platform/db/tables/office/sign-in.ts';
 import { brandLogos } from '#platform/db/tables/receipts.ts';
 import { casUpdate, stepRows } from '#platform/db/versioned.ts';
 import { methodsOf } from '#rules/access/factors.ts';
-import type { AdmittedAccount, AdmittedKey, SignInProvider } from '#rules/admission.ts';
+import type { AdmittedAccount, AdmittedKey } from '#rules/admission.ts';
 
 export type { MerchantSettings };
 /** Keys of one email or wallet under each pepper. At most one account has any of them. */
@@ -302,31 +302,6 @@ export async function takeState(db: Db, id: string, expiresAt: number): Promise<
 
 export const forgetState = (db: Db, id: string): Promise<unknown> => db.delete(usedSignInStates).where(eq(usedSignInStates.id, id));
 
-export const findIdentity = (db: Db, provider: SignInProvider, subject: string): Promise<SignInIdentity | undefined> =>
-  db
-    .select()
-    .from(signInIdentities)
-    .where(and(eq(signInIdentities.provider, provider), eq(signInIdentities.subject, subject)))
-    .get();
-
-export const findAnyIdentity = (db: Db, provider: SignInProvider, subjects: readonly string[]): Promise<SignInIdentity | undefined> =>
-  db
-    .select()
-    .from(signInIdentities)
-    .where(and(eq(signInIdentities.provider, provider), inArray(signInIdentities.subject, [...subjects])))
-    .get();
-
-export const listIdentities = (db: Db, accountId: AccountId): Promise<SignInIdentity[]> =>
-  db.select().from(signInIdentities).where(eq(signInIdentities.accountId, accountId)).orderBy(asc(signInIdentities.linkedAt));
-
-/** Aborts the batch if the identity belongs to an account already, or the account has another of this provider. */
-export const insertIdentity = (
-  ctx: Shard,
-  accountId: AccountId,
-  provider: SignInProvider,
-  { subject, email }: Pick<SignInIdentity, 'subject' | 'email'>,
-): Write => ctx.db.insert(signInIdentities).values({ provider, subject, accountId, email, linkedAt: ctx.wallNow });
-
 /** Aborts the batch if the account ended, or its address or password changed, since it was read. */
 export const abortUnlessAsBefore = (ctx: Shard, { id, tokenVersion }: Account): Write =>
   abortIf(
@@ -334,19 +309,3 @@ export const abortUnlessAsBefore = (ctx: Shard, { id, tokenVersion }: Account): 
     sql`NOT EXISTS (SELECT 1 FROM accounts JOIN persons USING (id)
       WHERE id = ${boundId(id)} AND status = 'active' AND token_version = ${tokenVersion})`,
   );
-
-/** Stores the provider's current email. The account's own email is unchanged. */
-export const noteEmail = (db: Db, { provider, subject }: SignInIdentity, email: string | null): Promise<unknown> =>
-  db
-    .update(signInIdentities)
-    .set({ email })
-    .where(and(eq(signInIdentities.provider, provider), eq(signInIdentities.subject, subject)));
-
-export const lockIdentity = (db: Db, { provider, subject }: SignInIdentity, lock: string): Write =>
-  db
-    .update(signInIdentities)
-    .set({ subject: lock, email: null })
-    .where(and(eq(signInIdentities.provider, provider), eq(signInIdentities.subject, subject)));
-
-export const deleteIdentity = (db: Db, accountId: AccountId, provider: SignInProvider): Write =>
-  db.delete(signInIdentities).where(and(eq(signInIdentities.accountId, accountId), eq(signInIdentities.provider, provider)));

@@ -232,17 +232,18 @@ export const ModeQuery = {
 export const countedLessWith = (filter: string): string =>
   `With ${filter}, \`total\` is exact up to ${COUNTED_FILTERED_MAX.toLocaleString('en')}.`;
 
+const Total = z.int().openapi('Total', {
+  description:
+    'Number of entries on all pages. Exact up to 10,000, with some filters up to 2,000: the description of each list names them.',
+});
+
 export const pageOf = <S extends z.ZodType, F extends z.ZodRawShape = Record<never, never>>(item: S, name: string, further = {} as F) =>
   z
     .object({
       items: z.array(item).describe('Entries of this page.'),
       page: z.int().describe('Page number, from 1.'),
       per_page: z.int().describe('Maximum number of entries per page.'),
-      total: z
-        .int()
-        .describe(
-          'Number of entries on all pages. Exact up to 10,000, with some filters up to 2,000: the description of each list names them.',
-        ),
+      total: Total,
       total_pages: z.int().describe('Number of pages.'),
       has_more: z.boolean().describe('True if another page follows.'),
       total_exact: z.literal(false).optional().describe('False if the list has more entries than `total`.'),
@@ -269,7 +270,7 @@ export const MoneyBody = z
   })
   .openapi('Money', { example: { asset: 'USDC', amount: '12.5', base_units: '12500000' } });
 
-export const Timestamp = z.string().openapi({ format: 'date-time', example: '2026-11-21T09:00:00.000Z' });
+export const Timestamp = z.string().openapi('Timestamp', { format: 'date-time', example: '2026-11-21T09:00:00.000Z' });
 export const ServiceTime = Timestamp.describe(
   "Business time of this response. Count down to `expires_at` from this time, not from the device's clock.",
 );

@@ -141,7 +141,7 @@ const allowsEverything = (schema: unknown): boolean =>
 
 const CHOICES = ['allOf', 'anyOf', 'oneOf', 'if', 'then', 'else'];
 const OF_PROPERTIES = ['properties', 'patternProperties', 'additionalProperties', 'unevaluatedProperties', 'dependentSchemas', '$ref'];
-/** True if a part of the schema about the same value may evaluate properties. The reference cannot evaluate `patternProperties` beside it. */
+/** True if another part may evaluate properties of the value. The reference cannot evaluate patternProperties then. */
 const mayEvaluateProperties = (schema: JsonObject): boolean =>
   Object.hasOwn(schema, '$ref') ||
   subschemasOf(schema).some(({ path: [applicator], schema: below }) => {

@@ -11,8 +11,8 @@ import { requireFreshSignIn } from '#platform/http/callers.ts';
 import type { SignInProvider } from '#rules/admission.ts';
 import { planSecurityAlert } from '../auth/owner-emails.ts';
 import { changeAccount } from '../change-account.ts';
-import { deleteIdentity, findAnyIdentity, findIdentity, listIdentities, lockIdentity } from '../store.ts';
 import { titleOf } from './registry.ts';
+import { deleteIdentity, findAnyIdentity, findIdentity, listIdentities, lockIdentity } from './store.ts';
 
 /** Prefix of a deleted account's identity. No provider names a person like that. */
 const LOCK = 'lock:';

@@ -11,21 +11,12 @@ import { emailKeysOf, emailName, findAccountByEmail, newAccount, normaliseEmail 
 import { changeAccount } from '../change-account.ts';
 import { claiming, planRevokeAccess, withoutAccess } from '../claim/claim.ts';
 import { abortIfSold, findAccountAccess, hasSold } from '../claim/store.ts';
-import {
-  abortIfTaken,
-  abortUnlessAsBefore,
-  findAccount,
-  findIdentity,
-  forgetLogo,
-  getAccount,
-  insertAccount,
-  insertIdentity,
-  noteEmail,
-} from '../store.ts';
+import { abortIfTaken, abortUnlessAsBefore, findAccount, forgetLogo, getAccount, insertAccount } from '../store.ts';
 import { findOwner, identityName, isLocked } from './identities.ts';
 import type { Person, ProviderError } from './provider.ts';
 import { titleOf } from './registry.ts';
 import type { BegunSignIn } from './state.ts';
+import { findIdentity, insertIdentity, noteEmail } from './store.ts';
 
 type OAuthRefusal = Exclude<ProviderError, 'provider_unavailable'>;
 

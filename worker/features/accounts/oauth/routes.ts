@@ -15,12 +15,13 @@ import { endPersonSessions, signInOrigin, startSession } from '../auth/sessions.
 import { issueToken } from '../auth/tokens.ts';
 import { ticketOf } from '../factors/ticket.ts';
 import { findActing } from '../members/acting.ts';
-import { getAccount, listIdentities, takeState } from '../store.ts';
+import { getAccount, takeState } from '../store.ts';
 import { isLinked, unlinkIdentity } from './identities.ts';
 import { decideOutcome, type OAuthOutcome } from './outcome.ts';
 import { NEXT_PATH_MAX, type OAuthProvider, PROVIDER_ERRORS } from './provider.ts';
 import { callbackUrlOf, listProviders, requireProvider } from './registry.ts';
 import { beginState, MODES, readState, SURFACES } from './state.ts';
+import { listIdentities } from './store.ts';
 
 const Provider = z.enum(SIGN_IN_PROVIDERS);
 const ProviderParam = z.object({

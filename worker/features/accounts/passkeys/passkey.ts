@@ -14,8 +14,9 @@ import { newRecoveryCodes } from '#rules/access/recovery-codes.ts';
 import { changeAccount } from '../change-account.ts';
 import { planAddedFactor, planRemovedFactor } from '../factors/factors.ts';
 import { deletePasskey, findPasskey, findPasskeyByCredential, insertPasskey, listPasskeys, setPasskeyName } from '../factors/store.ts';
+import { listIdentities } from '../oauth/store.ts';
 import { randomText } from '../signed-values.ts';
-import { getAccount, listIdentities } from '../store.ts';
+import { getAccount } from '../store.ts';
 import { beginCeremony, CEREMONY_MS, relyingParty, takeCeremony } from './ceremony.ts';
 import { ALGORITHMS, type PasskeyProblem, type RegistrationResponse, verifyRegistration } from './verify.ts';
 
