@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { App } from '../support/people/authenticator-app.ts';
 import { findViolations } from './axe.ts';
 import { emailTo, enter, linkIn, newEmail, PASSWORD, readSession, register, signIn } from './merchant.ts';
 import { press, Shop, seeHeading } from './shop.ts';
@@ -145,6 +146,31 @@ describe('sign-in link page', () => {
     await press(page, 'Sign in');
     await seeHeading(page, 'This link no longer works');
     expect(await findViolations(page)).toEqual([]);
+    expect(offences).toEqual([]);
+    await close();
+  });
+
+  it('a person with an authenticator app enters its code after the link', async () => {
+    const email = newEmail();
+    const made = await call('/v1/auth/register', { email, password: PASSWORD, display_name: 'Ada' });
+    const { token } = (await made.json()) as { token: string };
+    const { secret } = await shop.api.must<{ secret: string }>('POST', '/v1/account/totp', { credential: token });
+    const app = new App(secret);
+    await shop.api.must('POST', '/v1/account/totp/confirm', { credential: token, body: { code: app.code(Date.now() - 30_000) } });
+    for (let tries = 0; tries < 25; tries++)
+      await Promise.all(Array.from({ length: 4 }, () => call('/v1/auth/login', { email, password: 'a wrong password' })));
+    const { page, offences, close } = await shop.visit('phone');
+    await page.goto(urlOf('/login'));
+    await enter(page, email, PASSWORD);
+    await page.locator('.problem', { hasText: 'Many wrong passwords were tried for this account.' }).waitFor();
+    await page.goto(linkIn(await emailTo(shop, email, 'sign_in_link')));
+    await press(page, 'Sign in');
+    await seeHeading(page, 'One more step');
+    expect(await readSession(page)).toBeNull();
+    await page.getByLabel('Code', { exact: true }).fill(app.code());
+    await press(page, 'Sign in');
+    await seeHeading(page, 'Account');
+    expect(await page.evaluate("sessionStorage.getItem('svc:factor')")).toBeNull();
     expect(offences).toEqual([]);
     await close();
   });

@@ -5,7 +5,7 @@ import { liveSecrets } from '#features/webhooks/endpoints/endpoint.ts';
 import { getEndpoint } from '#features/webhooks/store.ts';
 import { type Env, newCtx } from '#platform/context.ts';
 import { scopeIn } from '../../../worker/platform/context.ts';
-import { App } from '../../support/people/factors.ts';
+import { App } from '../../support/people/authenticator-app.ts';
 import { type Merchant, World } from '../../support/world.ts';
 
 const seed = () => base64url.encode(crypto.getRandomValues(new Uint8Array(32)));

@@ -1,5 +1,6 @@
 import { Authenticator } from '../people/authenticator.ts';
-import { App, addApp, addPasskey, beginPasskey, stepUpWith } from '../people/factors.ts';
+import { App } from '../people/authenticator-app.ts';
+import { addApp, addPasskey, beginPasskey, stepUpWith } from '../people/factors.ts';
 import type { World } from '../world.ts';
 import type { Write } from './optional-writes.ts';
 

@@ -1,6 +1,7 @@
 import { tokenSignedIn } from '../clients/session.ts';
 import { Authenticator } from '../people/authenticator.ts';
-import { App, addApp, addPasskey, beginPasskey, newTicket, stepUpWith } from '../people/factors.ts';
+import { App } from '../people/authenticator-app.ts';
+import { addApp, addPasskey, beginPasskey, newTicket, stepUpWith } from '../people/factors.ts';
 import type { Tenant } from '../people/tenant.ts';
 import type { World } from '../world.ts';
 

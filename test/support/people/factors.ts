@@ -1,28 +1,8 @@
-import { Secret, TOTP } from 'otpauth';
 import type { Merchant, World } from '../world.ts';
 import { Authenticator } from './authenticator.ts';
+import { App } from './authenticator-app.ts';
 
 type Options = { key?: string; body?: object; headers?: Record<string, string>; env?: World['env'] };
-
-/** Codes of a public implementation, as an authenticator app computes them. */
-export class App {
-  readonly #totp: TOTP;
-
-  constructor(secret: string) {
-    this.#totp = new TOTP({ secret: Secret.fromBase32(secret), algorithm: 'SHA1', digits: 6, period: 30 });
-  }
-
-  code(at = Date.now()): string {
-    return this.#totp.generate({ timestamp: at });
-  }
-
-  /** Code that is none of the accepted ones around now. */
-  wrong(): string {
-    const now = Date.now();
-    const near = [-90, -60, -30, 0, 30, 60, 90].map((seconds) => this.code(now + seconds * 1000));
-    return ['000000', '111111', '222222', '333333', '444444', '555555', '666666', '777777'].find((code) => !near.includes(code))!;
-  }
-}
 
 /** Sets up an authenticator app. `at`: instant of the code that confirms it and uses up its step. */
 export async function addApp(w: World, token: string, at = Date.now() - 30_000): Promise<{ app: App; codes: string[] | undefined }> {

@@ -24,7 +24,7 @@ export type AccountTextKey = keyof AccountText;
 export type SayAccount = Say<AccountTextKey>;
 
 /** Ways to sign in, in display order. A new way also needs a condition in pages.tsx and a form in login/view.tsx. */
-export const SIGN_IN_WAYS = ['password', 'provider', 'wallet'] as const;
+export const SIGN_IN_WAYS = ['password', 'passkey', 'provider', 'wallet'] as const;
 export type SignInWay = (typeof SIGN_IN_WAYS)[number];
 
 export const LOGIN_FORMS = ['choosing', 'registering', 'forgotten'] as const;
@@ -109,7 +109,7 @@ export function problemOf({ locale }: CommonFacts, { code, meta, retryAfterMs }:
   }
   if (meta.reason === 'email_link_required') return { key: 'pEmailLink' };
   if (code === 'invalid_credentials') return { key: wrong };
-  if (meta.reason === 'sign_in_required') return { key: 'signInOnceMore' };
+  if (meta.reason === 'sign_in_required' || meta.reason === 'step_up_required') return { key: 'signInOnceMore' };
   if (meta.reason === 'last_way_in') return { key: 'oLastWay' };
   return { key: BY_CODE[code] ?? 'pUnknown', values: { code } };
 }

@@ -31,6 +31,7 @@ import { Login } from './login/view.tsx';
 
 const IS_CONFIGURED: Record<SignInWay, (ctx: Ctx) => boolean> = {
   password: () => true,
+  passkey: () => true,
   provider: (ctx) => listConfigured(ctx).length > 0,
   wallet: () => true,
 };

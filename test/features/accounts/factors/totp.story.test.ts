@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { MINUTE, SECOND } from '#core/time.ts';
 import { newKey } from '../../../support/people/agent.ts';
-import { type App, addApp, addPasskey, logInAgain, App as NewApp, newTicket, stepUpWith } from '../../../support/people/factors.ts';
+import { App } from '../../../support/people/authenticator-app.ts';
+import { addApp, addPasskey, logInAgain, newTicket, stepUpWith } from '../../../support/people/factors.ts';
 import { letTimeRun, setTime } from '../../../support/runner/clock.ts';
 import { type Merchant, World } from '../../../support/world.ts';
 
@@ -33,30 +34,29 @@ describe('authenticator app', () => {
     expect(first.body.secret).toMatch(/^[A-Z2-7]{32}$/);
     expect(first.body.otpauth_uri).toContain(`secret=${first.body.secret}`);
     expect(Date.parse(first.body.expires_at) - Date.now()).toBe(10 * MINUTE);
-    const stale = new NewApp(first.body.secret).code();
-    if (stale !== new NewApp(second.body.secret).code()) expect(codeOf(await confirm(ada.token, stale))).toEqual(WRONG);
-    expect((await confirm(ada.token, new NewApp(second.body.secret).code())).status).toBe(200);
+    const stale = new App(first.body.secret).code();
+    if (stale !== new App(second.body.secret).code()) expect(codeOf(await confirm(ada.token, stale))).toEqual(WRONG);
+    expect((await confirm(ada.token, new App(second.body.secret).code())).status).toBe(200);
     expect(codeOf(await begin())).toEqual([403, 'invalid_authorization']);
   });
 
   it('a code confirms the app and returns ten recovery codes, again under the same Idempotency-Key', async () => {
     const begun = await w.call('POST', '/v1/account/totp', { key: ada.token });
     const headers = { 'Idempotency-Key': newKey() };
-    const code = new NewApp(begun.body.secret).code();
+    const code = new App(begun.body.secret).code();
     const answer = await confirm(ada.token, code, headers);
     expect(answer.body).toEqual({ confirmed_at: new Date(Date.now()).toISOString(), recovery_codes: expect.any(Array) });
     expect(answer.body.recovery_codes).toHaveLength(10);
     expect((await confirm(ada.token, code, headers)).body).toEqual(answer.body);
     expect(await readFactors(ada.token)).toEqual({ passkeys: 0, totp: true, recovery_codes_left: 10 });
-    const token = (await factor({ ticket: await newTicket(w, ada), totp: new NewApp(begun.body.secret).code(Date.now() + STEP) })).body
-      .token;
+    const token = (await factor({ ticket: await newTicket(w, ada), totp: new App(begun.body.secret).code(Date.now() + STEP) })).body.token;
     const again = await w.call('POST', '/v1/account/totp', { key: token });
     expect([...codeOf(again), again.body.meta.reason]).toEqual([409, 'state_conflict', 'totp_enabled']);
   });
 
   it('a secret that no code confirmed within ten minutes is gone', async () => {
     const begun = await w.call('POST', '/v1/account/totp', { key: ada.token });
-    const app = new NewApp(begun.body.secret);
+    const app = new App(begun.body.secret);
     setTime(Date.now() + 10 * MINUTE);
     const late = await confirm(ada.token, app.code());
     expect([...codeOf(late), late.body.meta.reason]).toEqual([409, 'state_conflict', 'nothing_pending']);
@@ -66,7 +66,7 @@ describe('authenticator app', () => {
 
   it('the fifth wrong code within five minutes is 429, whatever follows, and a right one does not count', async () => {
     const begun = await w.call('POST', '/v1/account/totp', { key: ada.token });
-    const app = new NewApp(begun.body.secret);
+    const app = new App(begun.body.secret);
     for (let i = 0; i < 4; i++) expect(codeOf(await confirm(ada.token, app.wrong()))).toEqual(WRONG);
     const fifth = await confirm(ada.token, app.wrong());
     expect(codeOf(fifth)).toEqual([429, 'rate_limited']);
@@ -124,7 +124,7 @@ describe('authenticator app', () => {
 
   it('the database holds neither the secret nor a code', async () => {
     const begun = await w.call('POST', '/v1/account/totp', { key: ada.token });
-    const app = new NewApp(begun.body.secret);
+    const app = new App(begun.body.secret);
     const { body } = await confirm(ada.token, app.code());
     const rows = JSON.stringify([
       await w.env.DB.prepare('SELECT * FROM totp_secrets').all(),

@@ -7,6 +7,7 @@ import { sayIn } from '../../parts/text.ts';
 import { type EmailLinkEffect, type EmailLinkNews, type EmailLinkState, FIRST_EMAIL_LINK, nextEmailLink } from '../email-link/machine.ts';
 import { EmailLink, type EmailLinkActions } from '../email-link/view.tsx';
 import type { EmailLinkFacts } from '../facts.ts';
+import { passFactorTicket } from './factor-ticket.ts';
 import { showPassword } from './sign-in.tsx';
 
 const TOKEN = /^#token=([\w.-]{1,200})$/;
@@ -90,6 +91,8 @@ async function run(facts: EmailLinkFacts, token: LinkToken, report: Report, effe
       return token.forget();
     case 'forgetSession':
       return forgetSession();
+    case 'askFactor':
+      return passFactorTicket(effect) ? location.replace(facts.loginPath) : undefined;
     case 'enter':
       // `replace`, so that the back button does not return to the used link.
       return storeSession(effect.session) ? location.replace(facts.dashboardPath) : undefined;

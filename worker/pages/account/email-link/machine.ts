@@ -37,7 +37,9 @@ export type EmailLinkEffect =
   /** A new password ends every session, including the one of this tab. */
   | { kind: 'forgetSession' }
   /** Stores the session and leaves for the dashboard. */
-  | { kind: 'enter'; session: Session };
+  | { kind: 'enter'; session: Session }
+  /** Leaves for the second step, which the sign-in page shows. */
+  | { kind: 'askFactor'; ticket: string; methods: readonly string[] | null };
 
 interface Turn {
   state: EmailLinkState;
@@ -49,6 +51,9 @@ export const FIRST_EMAIL_LINK: EmailLinkState = { step: 'ready', isBusy: false, 
 const turnTo = (state: EmailLinkState, ...effects: EmailLinkEffect[]): Turn => ({ state, effects });
 
 function refuse(facts: EmailLinkFacts, state: EmailLinkState & { step: 'ready' }, failure: Failure): Turn {
+  const { ticket, methods = null } = failure.meta;
+  if (failure.code === 'factor_required' && ticket !== undefined)
+    return turnTo({ step: 'done' }, { kind: 'forgetToken' }, { kind: 'askFactor', ticket, methods });
   if (failure.code !== 'invalid_credentials') return turnTo({ ...state, isBusy: false, problem: problemOf(facts, failure) });
   return turnTo({ step: failure.meta.reason === 'expired' ? 'linkOld' : 'linkUsed' }, { kind: 'forgetToken' });
 }
