@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { tokenSignedIn } from '../../support/clients/session.ts';
+import { withRival } from '../../support/faults/faults.ts';
 import { addApp } from '../../support/people/factors.ts';
 import { actingToken, addMember, join } from '../../support/people/team.ts';
 import { type Body, World } from '../../support/world.ts';
@@ -107,6 +108,8 @@ describe('accounts of a person', () => {
     const bob = await addMember(w, owner, 'support');
     const logIn = async () => (await w.call('POST', '/v1/auth/login', { body: { email: bob.own.email, password: PASSWORD } })).body;
     const again = await logIn();
+    const { items } = (await w.call('GET', '/v1/account/sessions', { key: again.token })).body;
+    expect(items.find((one: { current: boolean }) => one.current).account_id).toBe(owner.userId);
     expect([again.account_id, again.role]).toEqual([owner.userId, 'support']);
     const renewed = (await w.call('POST', '/v1/auth/refresh', { body: { token: again.token } })).body;
     expect([renewed.account_id, renewed.role, renewed.session_id]).toEqual([owner.userId, 'support', again.session_id]);
@@ -294,6 +297,62 @@ describe('DELETE /v1/account/members/{user_id}', () => {
       ['enabled', undefined],
     ]);
     expect((await remove(owner.token, eve.userId, '?with=wallets')).status).toBe(422);
+  });
+
+  it('an endpoint that a key of the member created ends with the removal too', async () => {
+    const owner = await w.merchant();
+    const bob = await addMember(w, owner, 'developer');
+    const { raw_key: key } = (await w.call('POST', '/v1/keys', { key: bob.token, body: { name: 'server' } })).body;
+    const urls = ['https://bob.example.com/hooks', 'https://owner.example.com/hooks'];
+    for (const [index, by] of [key, owner.key].entries())
+      expect((await w.call('POST', '/v1/webhooks/endpoints', { key: by, body: { url: urls[index]! } })).status).toBe(201);
+    expect((await remove(owner.token, bob.userId, '?with=keys,endpoints')).status).toBe(204);
+    const { items } = (await w.call('GET', '/v1/webhooks/endpoints', { key: owner.token })).body;
+    expect(Object.fromEntries(items.map(({ url, status }: Body) => [url, status]))).toEqual({
+      [urls[0]!]: 'disabled',
+      [urls[1]!]: 'enabled',
+    });
+  });
+
+  it('a removed member’s key is refused at once even if the object missed the call that revokes it', async () => {
+    const owner = await w.merchant();
+    const bob = await addMember(w, owner, 'developer');
+    const { raw_key: key } = (await w.call('POST', '/v1/keys', { key: bob.token, body: { name: 'server' } })).body;
+    expect((await w.call('GET', '/v1/products', { key })).status).toBe(200);
+    const revokeKey = () => Promise.reject(new Error('the object does not answer'));
+    const getByName = (name: string, options?: object) =>
+      new Proxy(w.env.ADMISSION.getByName(name, options), {
+        get: (stub, call) => (call === 'revokeKey' ? revokeKey : (Reflect.get(stub, call) as unknown)),
+      });
+    const env = { ...w.env, ADMISSION: { getByName } } as unknown as World['env'];
+    const removed = await w.call('DELETE', `/v1/account/members/${bob.userId}?with=keys`, { key: owner.token, env });
+    expect(removed.status).toBe(204);
+    expect((await w.call('GET', '/v1/products', { key })).status).toBe(401);
+  });
+
+  it('a key that is under way when its maker is removed, or loses the role, is not made', async () => {
+    const owner = await w.merchant();
+    const bob = await addMember(w, owner, 'developer');
+    const eve = await addMember(w, owner, 'developer');
+    const known = (await w.call('POST', '/v1/keys', { key: eve.token, body: { name: 'server' } })).body.key;
+    const create = { key: bob.token, body: { name: 'late' }, env: withRival(w.env, () => remove(owner.token, bob.userId, '?with=keys')) };
+    expect(refusalOf(await w.call('POST', '/v1/keys', create))).toEqual(NO_MEMBER);
+    const roll = { key: eve.token, body: {}, env: withRival(w.env, () => setRole(owner.token, eve.userId, 'viewer')) };
+    expect(refusalOf(await w.call('POST', `/v1/keys/${known.id}/roll`, roll))).toEqual(lacking('viewer', ['owner', 'admin', 'developer']));
+    const keys: Body[] = (await w.call('GET', '/v1/keys', { key: owner.token })).body;
+    const madeBy = (id: string) => keys.filter(({ created_by }: Body) => created_by.user_id === id).map((one: Body) => one.id);
+    expect([madeBy(bob.userId), madeBy(eve.userId)]).toEqual([[], [known.id]]);
+  });
+
+  it('members who send one Idempotency-Key each get an answer of their own', async () => {
+    const owner = await w.merchant();
+    const bob = await addMember(w, owner, 'developer');
+    const create = (key: string) =>
+      w.call('POST', '/v1/keys', { key, body: { name: 'server' }, headers: { 'Idempotency-Key': 'one-key-for-all' } });
+    const [first, second] = [await create(owner.token), await create(bob.token)];
+    expect([first.status, second.status]).toEqual([201, 201]);
+    expect(second.body.raw_key).not.toBe(first.body.raw_key);
+    expect((await create(bob.token)).body.raw_key).toBe(second.body.raw_key);
   });
 });
 
