@@ -1,6 +1,7 @@
-import { DurableObject } from 'cloudflare:workers';
 import { MINUTE, SECOND } from '#core/time.ts';
 import type { Env } from '#platform/context.ts';
+import type { PersonAnswer } from '#rules/access/person-rpc.ts';
+import type { UsedSession } from '#rules/access/sessions.ts';
 import {
   type AddressAnswer,
   type AddressWindow,
@@ -26,6 +27,7 @@ import {
 import { addOutcome, type CallOutcome, emptyUsage, type KeyUsage } from '#rules/analytics/key-usage.ts';
 import { PLANS, type PlanName, planAt, rateOf } from '#rules/plans.ts';
 import { ConsumeForwarder } from './consume-forwarder.ts';
+import { PersonObject } from './people/person-object.ts';
 
 /** Less than the ten idle seconds after which an object leaves memory. */
 const FLUSH_MS = 8 * SECOND;
@@ -50,7 +52,7 @@ interface Staged {
  * which names the shard that claimed it.
  * Answers from memory. Durable facts live in the object's own tables, which the first write creates: anonymous calls store nothing.
  */
-export class Admission extends DurableObject<Env> implements AdmissionRpc {
+export class Admission extends PersonObject implements AdmissionRpc {
   #account: AdmittedAccount | null = null;
   #staged: Staged | null = null;
   #fees: FeesSpent | undefined;
@@ -76,8 +78,10 @@ export class Admission extends DurableObject<Env> implements AdmissionRpc {
   async admit(request: AdmissionRequest): Promise<AdmissionAnswer> {
     // If the writer of a staged change died, only the database knows whether the change was stored.
     if (!this.#account || this.#hasStaleStage()) return { ok: false, reason: 'unknown' };
-    const key = request.credential.kind === 'key' ? this.#keys.get(request.credential.keyHash) : undefined;
-    const judged = judgeCaller(this.#staged?.account ?? this.#account, key, request);
+    const { credential, now, wallNow = now } = request;
+    const key = credential.kind === 'key' ? this.#keys.get(credential.keyHash) : undefined;
+    const isOpen = credential.kind === 'jwt' && this.sessions.use(credential, wallNow);
+    const judged = judgeCaller(this.#staged?.account ?? this.#account, key, request, isOpen);
     if (!judged.ok) return judged;
     const counted = this.#count({ ...request, livemode: judged.caller.livemode }, judged.caller.plan);
     return counted.ok ? { ...counted, caller: judged.caller } : { ...counted, ...(key && { keyId: key.keyId }) };
@@ -184,10 +188,8 @@ export class Admission extends DurableObject<Env> implements AdmissionRpc {
    * of a minute and less in one row, the others in one each. The alarm deletes ended windows and, after the last, the object's storage.
    */
   async hit(asked: AddressWindow[], now: number): Promise<AddressAnswer> {
-    const counted = asked.filter(({ unlessOpen = '' }) => (this.#hits.get(unlessOpen)?.endsAt ?? 0) <= now);
-    if (counted.length === 0) return { allowed: true, rate: { limit: asked[0]!.max, remaining: asked[0]!.max, resetAt: now } };
-    const { answer, windows } = hitWindows(this.#hits, counted, now);
-    const ends = counted.map(({ windowMs }) => windowMs);
+    const { answer, windows } = hitWindows(this.#hits, asked, now);
+    const ends = asked.map(({ windowMs }) => windowMs);
     for (const [index, [name, window]] of windows.entries()) {
       const held = { ...window, endsAt: window.openedAt + ends[index]! };
       this.#hits.set(name, held);
@@ -199,6 +201,15 @@ export class Admission extends DurableObject<Env> implements AdmissionRpc {
       await this.ctx.storage.setAlarm(Date.now() + Math.max(...ends));
     }
     return answer;
+  }
+
+  /** Takes back a hit of an open window, for a try that turned out to be right. */
+  async release(name: string): Promise<void> {
+    const held = this.#hits.get(name);
+    if (!held || held.hits === 0) return;
+    const left = { ...held, hits: held.hits - 1 };
+    this.#hits.set(name, left);
+    if (!isShort(left)) this.#save(`hit:${name}`, left);
   }
 
   /** Returns the shard that claimed the message first. The claim is stored and expires like an address window. */
@@ -231,11 +242,22 @@ export class Admission extends DurableObject<Env> implements AdmissionRpc {
     this.#save('feeCount', this.#fees);
   }
 
-  /** Stores the usage of keys, or deletes ended windows of an address. A crash loses at most FLUSH_MS of usage. */
+  protected readTokenVersion(): number {
+    return this.#account?.tokenVersion ?? 0;
+  }
+
+  async admitPerson(session: UsedSession, now: number): Promise<PersonAnswer> {
+    if (!this.#account || this.#hasStaleStage()) return { ok: false, reason: 'unknown' };
+    return this.sessions.admit(this.#staged?.account ?? this.#account, session, now);
+  }
+
+  /** Stores the usage of keys and deletes expired rows, or deletes ended windows of an address. A crash loses at most FLUSH_MS of usage. */
   override async alarm(): Promise<void> {
     if (this.#hits.size > 0) return this.#dropEndedWindows();
     this.#hasUsageAlarm = false;
     this.#storeUsage();
+    const isInUse = (await this.setNextAlarm()) || this.#hasTables;
+    if (!isInUse) await this.forgetAll();
   }
 
   async #dropEndedWindows(): Promise<void> {
@@ -249,7 +271,7 @@ export class Admission extends DurableObject<Env> implements AdmissionRpc {
     this.#hasAlarm = this.#hits.size > 0;
     if (this.#hasAlarm) return this.ctx.storage.setAlarm(Math.max(...[...this.#hits.values()].map(({ endsAt }) => endsAt)));
     this.#windows.clear();
-    await this.ctx.storage.deleteAll();
+    await this.forgetAll();
     this.#hasTables = false;
   }
 

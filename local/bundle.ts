@@ -32,14 +32,27 @@ const UNUSED: Record<string, string> = {
   '@pdf-lib/upng': 'export default null;',
 };
 
+/** Library parts that no code of the Worker calls: zod's JSON Schema, drizzle's relational queries. */
+const UNCALLED: Record<string, string> = {
+  'zod/v4/core/json-schema-generator.js': 'export const JSONSchemaGenerator = null;',
+  'zod/v4/core/to-json-schema.js': 'export const createStandardJSONSchemaMethod = () => null, createToJSONSchemaMethod = () => null;',
+  'drizzle-orm/relations.js': `export class One {} export class Many {} export const createTableRelationsHelpers = null,
+    extractTablesRelationalConfig = null, getOperators = null, getOrderByOperators = null, mapRelationalRow = null, normalizeRelation = null;`,
+};
+const UNCALLED_FILES = /\/node_modules\/(zod\/v4\/core\/(?:json-schema-generator|to-json-schema)\.js|drizzle-orm\/relations\.js)$/;
+
+/** Cuts a piece out of a library. Throws if the library has no such piece. */
+function without(path: string, piece: RegExp, instead = ''): string {
+  const source = readFileSync(path, 'utf8');
+  if (!piece.test(source)) throw new Error(`${path}: nothing to leave out`);
+  return source.replace(piece, instead);
+}
+
+/** zod's JSON Schema of each type. What is before it computes the limits that a schema shows, which the document needs. */
+const JSON_SCHEMA_TYPES = /import \{[^}]*\} from "\.\/to-json-schema\.js";(.*?)\nconst formatMap = .*/s;
+
 /** Texts of Solana errors, unused in a production build. esbuild cannot remove them, because their keys are computed. */
 const SOLANA_ERROR_TEXTS = /(?<=\bSolanaErrorMessages = \{).*?(?=\n\};)/s;
-
-function withoutTexts(path: string): string {
-  const source = readFileSync(path, 'utf8');
-  if (!SOLANA_ERROR_TEXTS.test(source)) throw new Error(`${path}: no texts of errors to leave out`);
-  return source.replace(SOLANA_ERROR_TEXTS, '');
-}
 
 const leaveOut: Plugin = {
   name: 'leave-out',
@@ -48,7 +61,11 @@ const leaveOut: Plugin = {
       path in UNUSED ? { path, namespace: 'unused' } : null,
     );
     onLoad({ filter: /./, namespace: 'unused' }, ({ path }) => ({ contents: UNUSED[path]! }));
-    onLoad({ filter: /@solana\/errors\/dist\/index\.[a-z]+\.mjs$/ }, ({ path }) => ({ contents: withoutTexts(path) }));
+    onLoad({ filter: UNCALLED_FILES }, ({ path }) => ({ contents: UNCALLED[UNCALLED_FILES.exec(path)![1]!]! }));
+    onLoad({ filter: /@solana\/errors\/dist\/index\.[a-z]+\.mjs$/ }, ({ path }) => ({ contents: without(path, SOLANA_ERROR_TEXTS) }));
+    onLoad({ filter: /zod\/v4\/core\/json-schema-processors\.js$/ }, ({ path }) => ({
+      contents: without(path, JSON_SCHEMA_TYPES, '$1\nexport const toJSONSchema = null;'),
+    }));
   },
 };
 

@@ -47,6 +47,7 @@ function introduce({ baseUrl, rpcUrl }: Service, { email, password, key, payoutW
   console.log(`  Live key        ${key}`);
   console.log(`  Product         ${name}, ${price.amount} ${price.asset}, paid to ${payoutWallet}`);
   console.log(`  Checkout        ${baseUrl}/p/${slug} (with a demo wallet: click through a payment)`);
+  console.log(`  Passkeys        ${baseUrl.replace('127.0.0.1', 'localhost')} (browsers refuse them on an IP address)`);
   console.log(`  E-mails         ${baseUrl}/dev/mail (unless --vars names another provider)`);
   console.log(`  Telegram        ${baseUrl}/dev/telegram (post a code, press start; --world has chats with members)`);
   console.log(`  Fund a wallet   curl ${rpcUrl} -H 'content-type: application/json' \\`);

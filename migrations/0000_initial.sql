@@ -1,24 +1,17 @@
 CREATE TABLE `accounts` (
 	`id` blob PRIMARY KEY NOT NULL,
 	`admission_id` text NOT NULL,
-	`email` text,
-	`email_key` text,
-	`wallet_address` text,
-	`wallet_key` text,
-	`password_hash` text,
+	`owner_id` blob NOT NULL,
+	`payout_wallet` text,
 	`display_name` text NOT NULL,
 	`plan` text NOT NULL,
 	`plan_through` integer,
 	`processor_plans` text DEFAULT '[]' NOT NULL,
 	`status` text NOT NULL,
-	`is_staff` integer NOT NULL,
-	`token_version` integer NOT NULL,
-	`email_verified` integer NOT NULL,
-	`former_emails` text DEFAULT '[]' NOT NULL,
 	`timezone` text NOT NULL,
-	`locale` text DEFAULT 'en' NOT NULL,
 	`notification_prefs` text NOT NULL,
 	`merchant_settings` text NOT NULL,
+	`sales_paused_at` integer,
 	`created_at` integer NOT NULL,
 	`claimed` text,
 	`deleted_at` integer,
@@ -28,11 +21,7 @@ CREATE TABLE `accounts` (
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `accounts_admission_id_unique` ON `accounts` (`admission_id`);--> statement-breakpoint
-CREATE UNIQUE INDEX `accounts_email_key_unique` ON `accounts` (`email_key`);--> statement-breakpoint
-CREATE UNIQUE INDEX `accounts_wallet_key_unique` ON `accounts` (`wallet_key`);--> statement-breakpoint
 CREATE INDEX `accounts_erasing` ON `accounts` (`deleted_at`) WHERE status = 'deleted' AND erased_at IS NULL;--> statement-breakpoint
-CREATE INDEX `accounts_sealed` ON `accounts` (substr(password_hash, 1, 8)) WHERE password_hash IS NOT NULL;--> statement-breakpoint
-CREATE INDEX `accounts_staff` ON `accounts` (`id`) WHERE is_staff = 1;--> statement-breakpoint
 CREATE INDEX `accounts_ending` ON `accounts` (`plan_through`) WHERE plan_through IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `login_nonces` (
 	`nonce` text PRIMARY KEY NOT NULL,
@@ -64,7 +53,7 @@ CREATE TABLE `archived_payments` (
 	`membership_id` blob,
 	`nonce` text,
 	`customer_ref` text,
-	`payer_wallet` text NOT NULL,
+	`payer_wallet` blob NOT NULL,
 	`asset` text NOT NULL,
 	`price_amount` text NOT NULL,
 	`overpaid_amount` text,
@@ -95,7 +84,7 @@ CREATE TABLE `archived_receipts` (
 	`after_seq` integer,
 	`product_id` blob NOT NULL,
 	`payment_id` blob NOT NULL,
-	`payer` text NOT NULL,
+	`payer` blob NOT NULL,
 	`product_name` text NOT NULL,
 	`created_at` integer NOT NULL,
 	`archive_id` integer NOT NULL,
@@ -177,10 +166,10 @@ CREATE TABLE `ended_sessions` (
 	`product_id` blob NOT NULL,
 	`failure_code` text,
 	`nonce` text NOT NULL,
-	`reference` text NOT NULL,
+	`reference` blob NOT NULL,
 	`asset` text NOT NULL,
 	`price_amount` text NOT NULL,
-	`recipient_wallet` text NOT NULL,
+	`recipient_wallet` blob NOT NULL,
 	`customer_ref` text,
 	`expires_at` integer NOT NULL,
 	`late_grace_seconds` integer NOT NULL,
@@ -247,7 +236,7 @@ CREATE TABLE `entitlements` (
 	`merchant_id` blob NOT NULL,
 	`livemode` integer NOT NULL,
 	`product_id` blob NOT NULL,
-	`wallet_address` text,
+	`wallet_address` blob,
 	`customer_ref` text,
 	`status` text NOT NULL,
 	`granted_units` integer,
@@ -509,6 +498,38 @@ CREATE TABLE `seller_domains` (
 );
 --> statement-breakpoint
 CREATE INDEX `seller_domains_due` ON `seller_domains` (`next_check_at`);--> statement-breakpoint
+CREATE TABLE `passkeys` (
+	`id` blob PRIMARY KEY NOT NULL,
+	`person_id` blob NOT NULL,
+	`credential_id` text NOT NULL,
+	`public_key` text NOT NULL,
+	`user_handle` text NOT NULL,
+	`counter` integer NOT NULL,
+	`transports` text NOT NULL,
+	`is_backed_up` integer NOT NULL,
+	`name` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`last_used_at` integer
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `passkeys_credential_id_unique` ON `passkeys` (`credential_id`);--> statement-breakpoint
+CREATE INDEX `passkeys_of_person` ON `passkeys` (`person_id`,`id`);--> statement-breakpoint
+CREATE TABLE `recovery_codes` (
+	`person_id` blob NOT NULL,
+	`hash` text NOT NULL,
+	PRIMARY KEY(`person_id`, `hash`)
+);
+--> statement-breakpoint
+CREATE TABLE `totp_secrets` (
+	`person_id` blob PRIMARY KEY NOT NULL,
+	`sealed` text NOT NULL,
+	`last_step` integer NOT NULL,
+	`confirmed_at` integer,
+	`expires_at` integer
+);
+--> statement-breakpoint
+CREATE INDEX `totp_secrets_sealed` ON `totp_secrets` (substr(sealed, 1, 8));--> statement-breakpoint
+CREATE INDEX `totp_secrets_expiring` ON `totp_secrets` (`expires_at`) WHERE expires_at IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `listing_words` (
 	`listing_id` blob NOT NULL,
 	`word` text NOT NULL,
@@ -577,6 +598,42 @@ CREATE TABLE `moves` (
 	`opened_at` integer
 );
 --> statement-breakpoint
+CREATE TABLE `joined_accounts` (
+	`person_id` blob NOT NULL,
+	`account_id` blob NOT NULL,
+	PRIMARY KEY(`person_id`, `account_id`)
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE TABLE `members` (
+	`account_id` blob NOT NULL,
+	`person_id` blob NOT NULL,
+	`role` text NOT NULL,
+	`joined_at` integer NOT NULL,
+	`invited_by` blob,
+	PRIMARY KEY(`account_id`, `person_id`)
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE TABLE `persons` (
+	`id` blob PRIMARY KEY NOT NULL,
+	`name` text NOT NULL,
+	`email` text,
+	`email_key` text,
+	`wallet_address` text,
+	`wallet_key` text,
+	`password_hash` text,
+	`is_staff` integer NOT NULL,
+	`token_version` integer NOT NULL,
+	`email_verified` integer NOT NULL,
+	`former_emails` text DEFAULT '[]' NOT NULL,
+	`factors` text,
+	`locale` text DEFAULT 'en' NOT NULL,
+	`last_account_id` blob
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `persons_email_key_unique` ON `persons` (`email_key`);--> statement-breakpoint
+CREATE UNIQUE INDEX `persons_wallet_key_unique` ON `persons` (`wallet_key`);--> statement-breakpoint
+CREATE INDEX `persons_sealed` ON `persons` (substr(password_hash, 1, 8)) WHERE password_hash IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `persons_staff` ON `persons` (`id`) WHERE is_staff = 1;--> statement-breakpoint
 CREATE TABLE `communities` (
 	`id` blob PRIMARY KEY NOT NULL,
 	`account_id` blob NOT NULL,
@@ -731,23 +788,23 @@ CREATE TABLE `payments` (
 	`status` text NOT NULL,
 	`failure_code` text,
 	`nonce` text NOT NULL,
-	`reference` text NOT NULL,
+	`reference` blob NOT NULL,
 	`asset` text NOT NULL,
-	`mint` text NOT NULL,
+	`mint` blob NOT NULL,
 	`price_amount` text NOT NULL,
-	`recipient_wallet` text NOT NULL,
-	`recipient_ata` text NOT NULL,
+	`recipient_wallet` blob NOT NULL,
+	`recipient_ata` blob NOT NULL,
 	`fee_amount` text,
-	`fee_wallet` text,
-	`fee_ata` text,
+	`fee_wallet` blob,
+	`fee_ata` blob,
 	`fee_owed_amount` text,
 	`overpaid_amount` text,
 	`terms` text NOT NULL,
 	`expected_wallet` text,
 	`customer_ref` text,
-	`customer_wallet` text,
+	`customer_wallet` blob,
 	`email` text,
-	`payer_wallet` text,
+	`payer_wallet` blob,
 	`tx_signature` text,
 	`slot` integer,
 	`block_time` integer,
@@ -953,7 +1010,7 @@ CREATE TABLE `receipts` (
 	`sha256` blob NOT NULL,
 	`signature` blob NOT NULL,
 	`key_id` text NOT NULL,
-	`payer` text NOT NULL,
+	`payer` blob NOT NULL,
 	`is_paid_by_owner` integer NOT NULL,
 	`seq` integer NOT NULL,
 	`after_seq` integer,
@@ -1332,9 +1389,9 @@ CREATE INDEX `webhook_endpoints_sealed` ON `webhook_endpoints` (substr(secret_se
 CREATE INDEX `webhook_endpoints_by_merchant` ON `webhook_endpoints` (`merchant_id`,`livemode`,`created_at`);--> statement-breakpoint
 CREATE INDEX `webhook_endpoints_by_status` ON `webhook_endpoints` (`merchant_id`,`livemode`,`status`);--> statement-breakpoint
 -- For an operator's console: ids as text. No statement of the service reads these views.
-CREATE VIEW `readable_payments` AS SELECT lower(substr(hex(id), 1, 8) || '-' || substr(hex(id), 9, 4) || '-' || substr(hex(id), 13, 4) || '-' || substr(hex(id), 17, 4) || '-' || substr(hex(id), 21)) AS id, lower(substr(hex(merchant_id), 1, 8) || '-' || substr(hex(merchant_id), 9, 4) || '-' || substr(hex(merchant_id), 13, 4) || '-' || substr(hex(merchant_id), 17, 4) || '-' || substr(hex(merchant_id), 21)) AS merchant_id, livemode, lower(substr(hex(product_id), 1, 8) || '-' || substr(hex(product_id), 9, 4) || '-' || substr(hex(product_id), 13, 4) || '-' || substr(hex(product_id), 17, 4) || '-' || substr(hex(product_id), 21)) AS product_id, status, asset, price_amount, payer_wallet, tx_signature, customer_ref, iif(membership_id IS NULL, NULL, lower(substr(hex(membership_id), 1, 8) || '-' || substr(hex(membership_id), 9, 4) || '-' || substr(hex(membership_id), 13, 4) || '-' || substr(hex(membership_id), 17, 4) || '-' || substr(hex(membership_id), 21))) AS membership_id, iif(receipt_id IS NULL, NULL, lower(substr(hex(receipt_id), 1, 8) || '-' || substr(hex(receipt_id), 9, 4) || '-' || substr(hex(receipt_id), 13, 4) || '-' || substr(hex(receipt_id), 17, 4) || '-' || substr(hex(receipt_id), 21))) AS receipt_id, created_at, confirmed_at, finalized_at FROM payments;
+CREATE VIEW `readable_payments` AS SELECT lower(substr(hex(id), 1, 8) || '-' || substr(hex(id), 9, 4) || '-' || substr(hex(id), 13, 4) || '-' || substr(hex(id), 17, 4) || '-' || substr(hex(id), 21)) AS id, lower(substr(hex(merchant_id), 1, 8) || '-' || substr(hex(merchant_id), 9, 4) || '-' || substr(hex(merchant_id), 13, 4) || '-' || substr(hex(merchant_id), 17, 4) || '-' || substr(hex(merchant_id), 21)) AS merchant_id, livemode, lower(substr(hex(product_id), 1, 8) || '-' || substr(hex(product_id), 9, 4) || '-' || substr(hex(product_id), 13, 4) || '-' || substr(hex(product_id), 17, 4) || '-' || substr(hex(product_id), 21)) AS product_id, status, asset, price_amount, lower(hex(payer_wallet)) AS payer_wallet, tx_signature, customer_ref, iif(membership_id IS NULL, NULL, lower(substr(hex(membership_id), 1, 8) || '-' || substr(hex(membership_id), 9, 4) || '-' || substr(hex(membership_id), 13, 4) || '-' || substr(hex(membership_id), 17, 4) || '-' || substr(hex(membership_id), 21))) AS membership_id, iif(receipt_id IS NULL, NULL, lower(substr(hex(receipt_id), 1, 8) || '-' || substr(hex(receipt_id), 9, 4) || '-' || substr(hex(receipt_id), 13, 4) || '-' || substr(hex(receipt_id), 17, 4) || '-' || substr(hex(receipt_id), 21))) AS receipt_id, created_at, confirmed_at, finalized_at FROM payments;
 --> statement-breakpoint
-CREATE VIEW `readable_accounts` AS SELECT lower(substr(hex(id), 1, 8) || '-' || substr(hex(id), 9, 4) || '-' || substr(hex(id), 13, 4) || '-' || substr(hex(id), 17, 4) || '-' || substr(hex(id), 21)) AS id, email, status, plan, created_at FROM accounts;
+CREATE VIEW `readable_accounts` AS SELECT lower(substr(hex(id), 1, 8) || '-' || substr(hex(id), 9, 4) || '-' || substr(hex(id), 13, 4) || '-' || substr(hex(id), 17, 4) || '-' || substr(hex(id), 21)) AS id, email, status, plan, created_at FROM accounts JOIN persons USING (id);
 --> statement-breakpoint
 CREATE VIEW `readable_claims` AS SELECT tx_signature, livemode, kind, lower(substr(hex(subject_id), 1, 8) || '-' || substr(hex(subject_id), 9, 4) || '-' || substr(hex(subject_id), 13, 4) || '-' || substr(hex(subject_id), 17, 4) || '-' || substr(hex(subject_id), 21)) AS subject_id, confirmed_at, final_at, dropped_at, created_at FROM tx_claims;
 --> statement-breakpoint

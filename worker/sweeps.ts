@@ -88,6 +88,7 @@ export const SWEEPS: readonly Sweep[] = [
   { name: 'idempotency', nextDueAt: seldom(10 * MINUTE), run: sweepIdempotencyRecords },
   // Temporary rows. retention/retention.ts defines the periods.
   { name: 'loginNonces', nextDueAt: seldom(10 * MINUTE), run: sweepOf('loginNonces') },
+  { name: 'pendingTotp', nextDueAt: seldom(10 * MINUTE), run: sweepOf('pendingTotp') },
   { name: 'usedSignInStates', nextDueAt: seldom(10 * MINUTE), run: sweepOf('usedSignInStates') },
   { name: 'handoffs', nextDueAt: seldom(10 * MINUTE), run: sweepOf('handoffs') },
   { name: 'identities', nextDueAt: seldom(10 * MINUTE), run: sweepOf('identitySessions') },

@@ -16,15 +16,16 @@ import {
   PER_PAGE,
   TIMELINE,
 } from '../../worker/core/limits.ts';
+import { DAY } from '../../worker/core/time.ts';
 import { configTable } from '../../worker/platform/config-table.ts';
 import { ERROR_HELP } from '../../worker/published/errors/words.ts';
 import { EVENT_CATALOG, exampleOf } from '../../worker/published/event-catalog.ts';
 import { METRICS } from '../../worker/published/metric-catalog.ts';
+import { FAILED_MAX, KNOWN_MS } from '../../worker/rules/access/password-tries.ts';
 import { EVENT_TYPES } from '../../worker/rules/events.ts';
 import {
   ADDRESS_CEILINGS,
   type AddressCeiling,
-  PASSWORD_TRIES,
   PLAN_DAYS,
   PLAN_NAMES,
   PLANS,
@@ -122,7 +123,7 @@ ${table(
   ceilings.map(([name, bucket]) => [`\`${name}\``, rate(bucket), CEILINGS[name]]),
 )}
 
-Passwords are counted for each account too: ${PASSWORD_TRIES.max} attempts an hour from addresses that have not signed in to it within ${PASSWORD_TRIES.knownDays} days. Known addresses are not counted, so strangers cannot lock an owner out.
+Failed passwords are counted for each email address too, whether or not an account has it. After ${FAILED_MAX} within an hour, a sign-in from a network (/24, or /48 of IPv6) without a sign-in in ${KNOWN_MS / DAY} days needs an emailed link. Known networks are not affected, so strangers cannot lock an owner out. \`RATE_MULTIPLIER\` does not change this limit.
 
 ## Requests and lists
 

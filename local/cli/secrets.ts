@@ -12,6 +12,7 @@ interface LocalSecrets {
   sandboxSeed: string;
   operatorSecret: string;
   sealKeys: string;
+  factorKeys: string;
   challengeKeys: string;
   /** Fee payer for agents. Its wallet gets SOL from the local chain at every start. */
   feePayerKeys: string;
@@ -45,6 +46,7 @@ const newKeys = (): Omit<LocalSecrets, 'merchant'> => ({
   sandboxSeed: newSeed(),
   operatorSecret: newSeed(),
   sealKeys: newSeed(),
+  factorKeys: newSeed(),
   challengeKeys: newSeed(),
   feePayerKeys: newSeed(),
   channelKeys: newSeed(),

@@ -7,6 +7,8 @@ interface SmallPerson {
   email: string;
   isEmailVerified: boolean;
   name: string;
+  /** Workspace of the person. Absent: that of the address. Null: none. */
+  workspace?: string | null;
 }
 
 /** Faults of a provider, active until reset. */
@@ -205,8 +207,8 @@ async function openidToken(provider: Provider, form: Record<string, string>, iss
   if (typeof grant === 'string')
     return say(grant === 'client' ? 401 : 400, { error: grant === 'client' ? 'invalid_client' : 'invalid_grant' });
   const at = Math.floor(Date.now() / 1000) + (lies.skewSeconds ?? 0);
-  const { subject, email, isEmailVerified, name } = grant.person;
-  const claims = { email, email_verified: isEmailVerified, name, nonce: lies.nonce ?? grant.nonce };
+  const { subject, email, isEmailVerified, name, workspace = email.split('@')[1] } = grant.person;
+  const claims = { email, email_verified: isEmailVerified, name, ...(workspace && { hd: workspace }), nonce: lies.nonce ?? grant.nonce };
   const { kid, privateKey } = await signingKey(provider);
   const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
   const audience = lies.audience ?? grant.clientId;

@@ -31,6 +31,7 @@ export async function openDemoMerchant(api: Api, stateDir: string): Promise<Demo
   const token = await signIn(api, email, password);
   const key = await openKey(api, token, secrets.merchant.key);
   if (key !== secrets.merchant.key) saveSecrets(stateDir, { ...secrets, merchant: { ...secrets.merchant, key } });
+  await api.call('POST', '/v1/auth/logout', { credential: token, body: { end: 'session' } });
   const payout = await createKeyPairSignerFromPrivateKeyBytes(Buffer.from(payoutSeed, 'base64url'));
   const product = await openProduct(api, key, payout.address);
   return { email, password, key, payoutWallet: payout.address, product };

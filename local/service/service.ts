@@ -97,6 +97,8 @@ const variablesOf = (secrets: ReturnType<typeof openSecrets>) => ({
   SANDBOX_SEED: secrets.sandboxSeed,
   OPERATOR_SECRET: secrets.operatorSecret,
   SEAL_KEYS: secrets.sealKeys,
+  FACTOR_KEYS: secrets.factorKeys,
+  STAFF_FACTOR: 'optional',
   CHALLENGE_KEYS: secrets.challengeKeys,
   FEE_PAYER_KEYS: secrets.feePayerKeys,
   CHANNEL_KEYS: secrets.channelKeys,

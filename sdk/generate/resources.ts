@@ -24,6 +24,7 @@ const ORDER = [
   'railSettings',
   'analytics',
   'account',
+  'members',
   'keys',
   'auditLog',
   'delivery',

@@ -122,7 +122,7 @@ describe('documented routes for every kind of caller', () => {
     const gone = await w.call('POST', '/v1/keys', { key: owner.merchant.token, body: { name: 'gone' } });
     revoked = gone.body.raw_key;
     expect((await w.call('DELETE', `/v1/keys/${gone.body.key.id}`, { key: owner.merchant.token })).status).toBe(204);
-    await w.env.DB.prepare('UPDATE accounts SET email_verified = 1').run();
+    await w.env.DB.prepare('UPDATE persons SET email_verified = 1').run();
     const ctx = newCtx(w.env, { requestId: 'req_callers', defer: () => {} });
     await operateAccount(ctx, { account: suspended.userId, action: 'suspend' });
     expect((await w.call('DELETE', '/v1/account/account', { key: deleted.token })).status).toBe(200);

@@ -5,6 +5,7 @@ import { base62, base64url, utf8 } from '#core/encoding.ts';
 import { entitlementIdOf } from '#core/ids.ts';
 import { PLANS } from '#rules/plans.ts';
 import { NETWORKS } from '#solana/assets.ts';
+import { tokenSignedIn } from '../support/clients/session.ts';
 import { testEnv } from '../support/runner/env.ts';
 import { type Merchant, strangerAddress, World } from '../support/world.ts';
 import { builtRoutes, fill, nameOf, type Route } from './spec-routes.ts';
@@ -25,6 +26,7 @@ describe('built routes', () => {
   let owner: Merchant;
   let stranger: Merchant;
   let revoked: string;
+  let ended: string;
   let ids: Record<string, string>;
 
   const bodyOf = (route: Route, params: Record<string, string>): unknown => {
@@ -95,6 +97,7 @@ describe('built routes', () => {
       endpoint_id,
       delivery_id: String(sent.body.delivery_id),
       product_id: product.product_id,
+      passkey_id: NOWHERE,
       payment_id: payment.payment_id,
       receipt_id: confirmed.receipt_id,
       membership_id: confirmed.membership_id,
@@ -106,6 +109,7 @@ describe('built routes', () => {
       claim_id: NOWHERE,
       listing_id: NOWHERE,
       session_id: NOWHERE,
+      user_id: NOWHERE,
       slug: product.slug,
     };
     // The free plan has two keys, so a third account holds the revoked one.
@@ -114,21 +118,24 @@ describe('built routes', () => {
     });
     const gone = await newKey(odd.body.token, {});
     revoked = gone.raw_key;
+    ended = await tokenSignedIn(w, owner.userId, 0);
+    expect((await w.call('POST', '/v1/auth/logout', { key: ended, body: { end: 'session' } })).status).toBe(200);
     expect((await w.call('GET', '/v1/products', { key: revoked })).status).toBe(200);
     expect((await revoke(odd.body.token, gone.key.id)).status).toBe(204);
   });
 
-  const signed = async (seedFill: number, over: { exp?: number; ver?: number; kid?: string } = {}) => {
+  const signed = async (seedFill: number, { kid, exp, ...over }: Record<string, unknown> & { kid?: string; exp?: number } = {}) => {
     const real = keyRing(w.env.JWT_KEYS as string)[0]!;
     const [key] = keyRing(base64url.encode(new Uint8Array(32).fill(seedFill)));
     const now = Math.floor(Date.now() / 1000);
-    return new SignJWT({ ver: over.ver ?? 1, auth_time: now, amr: 'pwd' })
-      .setProtectedHeader({ alg: 'EdDSA', typ: 'JWT', kid: over.kid ?? real.keyId })
+    const { sid } = JSON.parse(new TextDecoder().decode(base64url.decode(owner.token.split('.')[1]!)));
+    return new SignJWT({ ver: 1, auth_time: now, first_iat: now, amr: 'pwd', role: 'owner', sid, ...over })
+      .setProtectedHeader({ alg: 'EdDSA', typ: 'JWT', kid: kid ?? real.keyId })
       .setSubject(owner.userId)
       .setIssuer(w.env.BASE_URL as string)
       .setAudience(NETWORKS.devnet.caip2)
       .setIssuedAt(now - 100_000)
-      .setExpirationTime(over.exp ?? now + 1000)
+      .setExpirationTime(exp ?? now + 1000)
       .sign(await importJWK(key!.jwk, 'EdDSA'));
   };
   const unsigned = (alg: string) => {
@@ -159,6 +166,13 @@ describe('built routes', () => {
     ],
     ['an expired token', async () => ({ Authorization: `Bearer ${await signed(1, { exp: Math.floor(Date.now() / 1000) - 60 })}` })],
     ['a token of an older version of the account', async () => ({ Authorization: `Bearer ${await signed(1, { ver: 0 })}` })],
+    ['a token without a session', async () => ({ Authorization: `Bearer ${await signed(1, { sid: undefined })}` })],
+    ['a token of a session that never began', async () => ({ Authorization: `Bearer ${await signed(1, { sid: crypto.randomUUID() })}` })],
+    ['a token of a session that has ended', () => ({ Authorization: `Bearer ${ended}` })],
+    [
+      'a token for the account of another person',
+      async () => ({ Authorization: `Bearer ${await signed(1, { acc: stranger.userId, role: 'admin' })}` }),
+    ],
     ['an unsigned token', () => ({ Authorization: `Bearer ${unsigned('none')}` })],
     ['a token that claims a symmetric algorithm', () => ({ Authorization: `Bearer ${unsigned('HS256')}AAAA` })],
   ];

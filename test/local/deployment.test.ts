@@ -27,7 +27,7 @@ describe('npm run secrets', () => {
     const secrets = parseEnv(readFileSync(vault, 'utf8'));
     expect(stdout).toMatch(/The fee payer is [1-9A-HJ-NP-Za-km-z]{32,44}:/);
     for (const value of Object.values(secrets)) expect(stdout).not.toContain(value);
-    expect(new Set(Object.values(secrets)).size).toBe(13);
+    expect(new Set(Object.values(secrets)).size).toBe(14);
     expect(stdout).toMatch(/Subscriptions are collected by [1-9A-HJ-NP-Za-km-z]{32,44}:/);
     const deployment = { NETWORK: 'mainnet', RPC_URL: 'https://rpc.example.com', BASE_URL: 'https://pay.example.com' };
     const reference = { SERVICE_REFERENCE: 'Av7QWv6RRdrFxbb9GXWM1g8Gut59feSWcr9tRBia7xZa' };

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { DAY, HOUR, MINUTE, SECOND } from '#core/time.ts';
 import type { AdmissionAnswer, AdmissionRequest } from '#rules/admission.ts';
 import type { CallOutcome } from '#rules/analytics/key-usage.ts';
-import { admissionRequest, admittedAccount, admittedKey } from '../support/fixtures/admitted.ts';
+import { admissionRequest, admittedAccount, admittedKey, jwt, personSession } from '../support/fixtures/admitted.ts';
 import { letTimeRun, setTime } from '../support/runner/clock.ts';
 import { testEnv } from '../support/runner/env.ts';
 
@@ -48,7 +48,7 @@ describe('admission of credentials', () => {
   it('an empty object answers unknown and stores nothing', async () => {
     const stub = newObject();
     expect(await ask(stub)).toBe('unknown');
-    expect(await ask(stub, { credential: { kind: 'jwt', accountId: 'account-1', tokenVersion: 1 } })).toBe('unknown');
+    expect(await ask(stub, { credential: jwt })).toBe('unknown');
     expect(await stub.usage()).toEqual({});
     expect(await readTables(stub)).toEqual([]);
     expect(await readAlarm(stub)).toBeNull();
@@ -102,7 +102,7 @@ describe('admission of credentials', () => {
     expect(await ask(stub)).toBe('account_suspended');
     await stub.load(admittedAccount({ version: 4, tokenVersion: 2 }), []);
     expect(await ask(stub)).toBe('ok');
-    expect(await ask(stub, { credential: { kind: 'jwt', accountId: 'account-1', tokenVersion: 1 } })).toBe('stale_token');
+    expect(await ask(stub, { credential: jwt })).toBe('stale_token');
   });
 
   it('a change that a writer did not complete is read from the database, although another writer completed its own', async () => {
@@ -148,8 +148,9 @@ describe('rate limits', () => {
   it('all keys and tokens of an account share one count', async () => {
     const stub = newObject();
     await stub.load(admittedAccount(), [admittedKey(), admittedKey({ keyId: 'key-2', keyHash: 'hash-2' })]);
+    await stub.beginSession(personSession({ createdAt: NOW }));
     await ask(stub, { credential: { kind: 'key', keyHash: 'hash-2' } });
-    await ask(stub, { credential: { kind: 'jwt', accountId: 'account-1', tokenVersion: 1 } });
+    expect(await ask(stub, { credential: jwt })).toBe('ok');
     expect(await readRemaining(stub)).toBe(57);
   });
 
@@ -161,7 +162,7 @@ describe('rate limits', () => {
       ask(stub, { credential: { kind: 'key', keyHash: 'hash-2' } }),
       ask(stub, { permission: 'admin' }),
       ask(stub, { mode: 'sandbox' }),
-      ask(stub, { credential: { kind: 'jwt', accountId: 'account-1', tokenVersion: 7 } }),
+      ask(stub, { credential: { ...jwt, tokenVersion: 7 } }),
     ]);
     expect(refused).toEqual(['unknown_key', 'revoked', 'permission', 'mode', 'stale_token']);
     expect(await readRemaining(stub)).toBe(59);

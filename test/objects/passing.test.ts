@@ -28,7 +28,7 @@ async function openAccount() {
   const stub = testEnv.ADMISSION.getByName(`account:${merchantId}`);
   const account = { accountId: merchantId as AccountId, plan: 'scale', planThrough: null, status: 'active', tokenVersion: 1 } as const;
   const key = { keyId: 'key-1', keyHash: 'hash-1', permissions: ['execute' as const], livemode: true, revokedAt: null, version: 1 };
-  await stub.load({ ...account, isStaff: false, version: 1 }, [key]);
+  await stub.load({ ...account, isStaff: false, ownerId: account.accountId, roles: {}, version: 1 }, [key]);
   await holder.grant('grant-1', { units: 1000 });
   const consume = (name: string, units = 1): Promise<PassedAnswer> =>
     stub.consume(REQUEST, { productId, customer, key: name, fingerprint: String(units), now, units, call: CALL });

@@ -1,7 +1,8 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { App } from '../support/people/authenticator-app.ts';
 import { findViolations } from './axe.ts';
-import { emailTo, enter, linkIn, newEmail, readSession, register, signIn } from './merchant.ts';
+import { emailTo, enter, linkIn, newEmail, PASSWORD, readSession, register, signIn } from './merchant.ts';
 import { press, Shop, seeHeading } from './shop.ts';
 
 const NEW_PASSWORD = 'battery staple 9';
@@ -102,6 +103,75 @@ describe('password reset page', () => {
     await press(page, 'Send the e-mail');
     await page.locator('.problem', { hasText: 'This service sends no e-mail.' }).waitFor();
     expect(await findViolations(page)).toEqual([]);
+    await close();
+  });
+});
+
+describe('sign-in link page', () => {
+  /** Calls the service from a network that the browser does not share. */
+  const call = (path: string, body: object): Promise<Response> =>
+    fetch(urlOf(path), {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'cf-connecting-ip': '203.0.113.5' },
+      body: JSON.stringify(body),
+    });
+
+  it('after many wrong passwords a new network signs in by the emailed link, once, and its token is left nowhere', async () => {
+    const email = newEmail();
+    expect((await call('/v1/auth/register', { email, password: PASSWORD, display_name: 'Ada' })).status).toBe(201);
+    for (let tries = 0; tries < 25; tries++)
+      await Promise.all(Array.from({ length: 4 }, () => call('/v1/auth/login', { email, password: 'a wrong password' })));
+    const { page, offences, shoot, close } = await shop.visit('phone');
+    await page.goto(urlOf('/login'));
+    await enter(page, email, PASSWORD);
+    await page.locator('.problem', { hasText: 'Many wrong passwords were tried for this account.' }).waitFor();
+    expect(await findViolations(page)).toEqual([]);
+    expect(await readSession(page)).toBeNull();
+    const link = linkIn(await emailTo(shop, email, 'sign_in_link'));
+    const token = link.split('#token=')[1]!;
+    const requests = recordRequests(page);
+    await page.goto(link);
+    await seeHeading(page, 'Sign in with this link');
+    await expect.poll(() => readAddress(page)).toBe(urlOf('/sign-in'));
+    expect(await findViolations(page)).toEqual([]);
+    await shoot('51-sign-in-link');
+    expect(await readSession(page)).toBeNull();
+    await page.getByRole('button', { name: 'Sign in' }).focus();
+    await page.keyboard.press('Enter');
+    await seeHeading(page, 'Account');
+    expect(await readTraces(page)).not.toContain(token);
+    expect(requests.filter((request) => request.includes(token.slice(-20)))).toEqual([]);
+    await page.goto('about:blank');
+    await page.goto(link);
+    await press(page, 'Sign in');
+    await seeHeading(page, 'This link no longer works');
+    expect(await findViolations(page)).toEqual([]);
+    expect(offences).toEqual([]);
+    await close();
+  });
+
+  it('a person with an authenticator app enters its code after the link', async () => {
+    const email = newEmail();
+    const made = await call('/v1/auth/register', { email, password: PASSWORD, display_name: 'Ada' });
+    const { token } = (await made.json()) as { token: string };
+    const { secret } = await shop.api.must<{ secret: string }>('POST', '/v1/account/totp', { credential: token });
+    const app = new App(secret);
+    await shop.api.must('POST', '/v1/account/totp/confirm', { credential: token, body: { code: app.code(Date.now() - 30_000) } });
+    for (let tries = 0; tries < 25; tries++)
+      await Promise.all(Array.from({ length: 4 }, () => call('/v1/auth/login', { email, password: 'a wrong password' })));
+    const { page, offences, close } = await shop.visit('phone');
+    await page.goto(urlOf('/login'));
+    await enter(page, email, PASSWORD);
+    await page.locator('.problem', { hasText: 'Many wrong passwords were tried for this account.' }).waitFor();
+    await page.goto(linkIn(await emailTo(shop, email, 'sign_in_link')));
+    await press(page, 'Sign in');
+    await seeHeading(page, 'One more step');
+    expect(await readSession(page)).toBeNull();
+    await page.getByLabel('Code', { exact: true }).fill(app.code());
+    await press(page, 'Sign in');
+    await seeHeading(page, 'Account');
+    expect(await page.evaluate("sessionStorage.getItem('svc:factor')")).toBeNull();
+    expect(offences).toEqual([]);
     await close();
   });
 });

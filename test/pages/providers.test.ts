@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { App } from '../support/people/authenticator-app.ts';
 import { findViolations } from './axe.ts';
 import { readSession, register, signIn } from './merchant.ts';
 import { press, Shop, seeHeading } from './shop.ts';
@@ -49,6 +50,32 @@ describe.each(['Google', 'GitHub'])('sign-in with %s', (title) => {
       expect(elsewhere(offences)).toEqual([]);
       await close();
     }
+  });
+
+  it('a person with an authenticator app enters its code after the provider, and no address contains the ticket', async () => {
+    const { page, offences, close } = await shop.visit(size);
+    await page.goto(urlOf('/login'));
+    await press(page, `Sign in with ${title}`);
+    await choose(page, title === 'Google' ? 'Ada' : 'Bob');
+    await seeHeading(page, 'Account');
+    const { token } = JSON.parse((await readSession(page)) as string) as { token: string };
+    const { secret } = await shop.api.must<{ secret: string }>('POST', '/v1/account/totp', { credential: token });
+    const app = new App(secret);
+    await shop.api.must('POST', '/v1/account/totp/confirm', { credential: token, body: { code: app.code(Date.now() - 30_000) } });
+    await page.evaluate('sessionStorage.clear()');
+    await page.goto(urlOf('/login'));
+    await press(page, `Sign in with ${title}`);
+    await choose(page, title === 'Google' ? 'Ada' : 'Bob');
+    await seeHeading(page, 'One more step');
+    expect(new URL(page.url()).hash).toBe('');
+    expect(await page.getByRole('button', { name: 'Sign in with a passkey' }).count()).toBe(1);
+    await page.getByLabel('Code', { exact: true }).fill(app.code());
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await seeHeading(page, 'Account');
+    const proven = JSON.parse((await readSession(page)) as string) as { token: string };
+    await shop.api.must('DELETE', '/v1/account/totp', { credential: proven.token });
+    expect(elsewhere(offences)).toEqual([]);
+    await close();
   });
 
   it('a declined sign-in, an unverified address and going back each leave the person signed out', async () => {

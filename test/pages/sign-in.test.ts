@@ -268,11 +268,15 @@ describe('sign-out', () => {
     await signIn(shop, page, email);
     const tab = await page.context().newPage();
     await signIn(shop, tab, email);
+    const tokens = [page, tab].map(async (one) => JSON.parse(String(await readSession(one))).token as string);
+    const credentials = await Promise.all(tokens);
     await press(page, 'Sign out');
     await seeHeading(page, 'Sign in');
     await page.getByText('You are signed out.').waitFor();
     await seeHeading(tab, 'Sign in');
     expect([await readSession(page), await readSession(tab)]).toEqual([null, null]);
+    const readAccount = (credential: string) => shop.api.call('GET', '/v1/account/me', { credential });
+    await expect.poll(async () => (await Promise.all(credentials.map(readAccount))).map(({ status }) => status)).toEqual([401, 401]);
     await page.goBack();
     await page.waitForTimeout(500);
     expect(await page.locator('body').innerText()).not.toContain(email);

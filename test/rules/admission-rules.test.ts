@@ -14,7 +14,7 @@ import { PLAN_NAMES, rateOf } from '#rules/plans.ts';
 import { admissionRequest, admittedAccount, admittedKey } from '../support/fixtures/admitted.ts';
 
 const account = (change: Partial<AdmittedAccount> = {}) => admittedAccount({ tokenVersion: 3, ...change });
-const jwt = { kind: 'jwt', accountId: 'account-1', tokenVersion: 3 } as const;
+const jwt = { kind: 'jwt', accountId: 'account-1', sessionId: 'session-1', tokenVersion: 3 } as const;
 type Judged = ReturnType<typeof judgeCaller>;
 const reasonOf = (judged: Judged): RefusalReason | null => (judged.ok ? null : judged.reason);
 const callerOf = (judged: Judged) => {
@@ -34,6 +34,8 @@ describe('judgeCaller', () => {
       caller: {
         accountId: 'account-1',
         keyId: 'key-1',
+        personId: null,
+        role: null,
         livemode: false,
         permissions: ['read', 'admin'],
         plan: 'growth',
@@ -44,14 +46,13 @@ describe('judgeCaller', () => {
 
   it('a session token has read and execute, never admin, and is live unless the sandbox is requested', () => {
     const judge = (change: Partial<AdmissionRequest>) =>
-      judgeCaller(account(), undefined, admissionRequest({ credential: jwt, ...change }));
+      judgeCaller(account(), undefined, admissionRequest({ credential: jwt, ...change }), true);
     expect(callerOf(judge({}))).toMatchObject({ keyId: null, livemode: true, permissions: ['read', 'execute'] });
     expect(callerOf(judge({ mode: 'live' })).livemode).toBe(true);
     expect(callerOf(judge({ mode: 'sandbox' })).livemode).toBe(false);
     expect(reasonOf(judge({ permission: 'admin' }))).toBe('permission');
-    expect(reasonOf(judgeCaller(account({ isStaff: true }), undefined, admissionRequest({ credential: jwt, permission: 'admin' })))).toBe(
-      'permission',
-    );
+    const asStaff = judgeCaller(account({ isStaff: true }), undefined, admissionRequest({ credential: jwt, permission: 'admin' }), true);
+    expect(reasonOf(asStaff)).toBe('permission');
   });
 
   const narrow = { expiresAt: 0, allowedIps: ['203.0.113.1'] };
@@ -81,7 +82,8 @@ describe('judgeCaller', () => {
 
   const ask = { mode: 'sandbox', permission: 'admin' } as const;
   const brokenTokens: [RefusalReason, Parameters<typeof judgeCaller>][] = [
-    ['permission', [account(), undefined, admissionRequest({ ...ask, credential: jwt })]],
+    ['permission', [account(), undefined, admissionRequest({ ...ask, credential: jwt }), true]],
+    ['session_ended', [account(), undefined, admissionRequest({ ...ask, credential: jwt })]],
     ['stale_token', [account({ tokenVersion: 4 }), undefined, admissionRequest({ ...ask, credential: jwt })]],
     ['account_suspended', [account({ tokenVersion: 4, status: 'suspended' }), undefined, admissionRequest({ ...ask, credential: jwt })]],
     ['account_deleted', [account({ tokenVersion: 4, status: 'deleted' }), undefined, admissionRequest({ ...ask, credential: jwt })]],
@@ -90,12 +92,9 @@ describe('judgeCaller', () => {
       [account({ status: 'deleted' }), undefined, admissionRequest({ ...ask, credential: { ...jwt, accountId: 'account-2' } })],
     ],
   ];
-  it.each(brokenTokens)(
-    'a request with a token and several faults gets the first reason in order: %s',
-    (reason, [account, key, request]) => {
-      expect(reasonOf(judgeCaller(account, key, request))).toBe(reason);
-    },
-  );
+  it.each(brokenTokens)('a request with a token and several faults gets the first reason in order: %s', (reason, judged) => {
+    expect(reasonOf(judgeCaller(...judged))).toBe(reason);
+  });
 
   it('a key is valid until the time of its end and of its revocation', () => {
     const at = (now: number) => reasonOf(judgeCaller(account(), admittedKey({ revokedAt: 20, expiresAt: 10 }), admissionRequest({ now })));

@@ -20,6 +20,7 @@ const MAINNET = {
   LETTER_KEYS: seed(),
   SANDBOX_SEED: seed(),
   SEAL_KEYS: seed(),
+  FACTOR_KEYS: seed(),
 };
 const findingsOf = (changes: Record<string, string>, base: Record<string, string> = MAINNET): Finding[] =>
   readConfig({ ...base, ...changes }).findings;
@@ -40,13 +41,14 @@ describe('readConfig', () => {
   it('sandbox keys derive from SANDBOX_SEED and from no other secret', () => {
     const keysUnder = (changes: Record<string, string>) => simulatedConfig(readConfig({ ...MAINNET, ...changes }).config!).FEE_PAYER_KEYS;
     const mine = keysUnder({});
-    for (const name of ['RECEIPT_KEYS', 'PEPPER', 'JWT_KEYS', 'SEAL_KEYS']) expect(keysUnder({ [name]: seed() })).toBe(mine);
+    for (const name of ['RECEIPT_KEYS', 'PEPPER', 'JWT_KEYS', 'SEAL_KEYS', 'FACTOR_KEYS']) expect(keysUnder({ [name]: seed() })).toBe(mine);
     expect(keysUnder({ SANDBOX_SEED: seed() })).not.toBe(mine);
   });
 
   it('all missing variables are reported together, by name', () => {
     const missing = readConfig({}).findings.map(({ name }) => name);
     expect(missing.toSorted()).toEqual([
+      'FACTOR_KEYS',
       'JWT_KEYS',
       'LETTER_KEYS',
       'NETWORK',

@@ -15,10 +15,13 @@ const TOKEN = 'a-token.of.a-letter';
 const factsWith = (text: string): EmailFacts => ({
   verify_email: { account: text, created_at: AT },
   reset_password: {},
+  sign_in_link: { at: AT, ip: text },
+  many_wrong_passwords: { at: AT, failed: 100 },
   password_changed: { at: AT },
   account_claimed: { at: AT, keys: 2, endpoints: 1, providers: 1, wallets: 3 },
   payout_changed: { wallet: text, previous: text, paid_for: text, at: AT },
   security_alert: { change: 'live_key', named: text, at: AT },
+  passkey_suspect: { named: text, at: AT },
   plan_due: { plan: text, through: AT },
   plan_renews: { plan: text, through: AT },
   endpoint_failing: { url: text, since: AT, disables_at: AT },
@@ -79,7 +82,9 @@ function expectSound(name: EmailTemplate, { subject, html, text }: Rendered): vo
   expect(html, name).not.toMatch(/<[^>]+\s(?:on\w+|src|background)\s*=/i);
   const links = [...html.matchAll(/<a\s[^>]*href="([^"]*)"/g)].map(([, url]) => url!);
   expect(links, name).toHaveLength(WITH_SECOND_LINK.includes(name) ? 2 : 1);
-  expect(links[0], name).toMatch(/^https:\/\/svc\.test\/(?:login|docs#[a-z-]+$|verify-email#token=|reset-password#token=|r\/|p\/|s\/)/);
+  expect(links[0], name).toMatch(
+    /^https:\/\/svc\.test\/(?:login|docs#[a-z-]+$|verify-email#token=|reset-password#token=|sign-in#token=|r\/|p\/|s\/)/,
+  );
   for (const link of links) expect(text, name).toContain(link);
   if (links.length > 1) expect(links[1], name).toBe(`https://svc.test/s/${AUTHORIZATION}`);
   expect(html.length + text.length, name).toBeLessThan(20_000);

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { openApi } from '../support/clients/call.ts';
 
 interface Node {
+  $ref?: string;
   description?: string;
   properties?: Record<string, Node>;
   items?: Node;
@@ -18,11 +19,15 @@ interface Described {
   parameters?: (Node & { name: string })[];
 }
 
+/** A field may be described by the schema that it refers to. */
+const isDescribed = ({ description, $ref }: Node): boolean =>
+  description !== undefined || ($ref !== undefined && schemas[$ref.slice($ref.lastIndexOf('/') + 1)]?.description !== undefined);
+
 function silent(node: Node, path: string): string[] {
   const inner = [node.items, node.additionalProperties, ...(node.anyOf ?? []), ...(node.oneOf ?? []), ...(node.allOf ?? [])];
   return [
     ...Object.entries(node.properties ?? {}).flatMap(([name, field]) => [
-      ...(field.description ? [] : [`${path}.${name}`]),
+      ...(isDescribed(field) ? [] : [`${path}.${name}`]),
       ...silent(field, `${path}.${name}`),
     ]),
     ...inner.flatMap((one) => (typeof one === 'object' ? silent(one, path) : [])),
@@ -34,15 +39,15 @@ const document = openApi as unknown as {
   'x-tagGroups': { name: string; tags: string[] }[];
   webhooks: Record<string, Record<string, Described>>;
 };
+const schemas = openApi.components.schemas as Record<string, Node>;
 const operations = [...Object.values(openApi.paths), ...Object.values(document.webhooks)].flatMap((methods) =>
   Object.values(methods as unknown as Record<string, Described>),
 );
 
 describe('API reference', () => {
   it('every field of every schema has a description', () => {
-    const schemas = Object.entries(openApi.components.schemas as Record<string, Node>);
-    expect(schemas.length).toBeGreaterThan(100);
-    expect(schemas.flatMap(([name, schema]) => silent(schema, name))).toEqual([]);
+    expect(Object.keys(schemas).length).toBeGreaterThan(100);
+    expect(Object.entries(schemas).flatMap(([name, schema]) => silent(schema, name))).toEqual([]);
     const bodies = operations.flatMap((operation) => {
       const { requestBody, responses, operationId } = operation as unknown as {
         operationId: string;

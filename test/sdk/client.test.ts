@@ -18,6 +18,18 @@ describe('client answers', () => {
     expect(seen[0]!.headers.get('X-Svc-Key')).toBe('svc_live_abc');
   });
 
+  it('a logout ends its session unless the caller decides otherwise', async () => {
+    const done = { detail: 'Done.' };
+    const { client, seen } = scripted([Response.json(done), Response.json(done), Response.json(done), Response.json(done)]);
+    await client.auth.logout();
+    await client.request('logout');
+    await client.auth.logout({ end: 'all' });
+    await client.auth.logout({});
+    expect(seen.map(({ body }) => body)).toEqual(
+      [{ end: 'session' }, { end: 'session' }, { end: 'all' }, {}].map((one) => JSON.stringify(one)),
+    );
+  });
+
   it('a failure has code, status, request id, retryable, docs URL and meta', async () => {
     const { client } = scripted([refusal(403, 'entitlement_missing', { meta: { reason: 'x' }, headers: { 'PAYMENT-REQUIRED': 'abc' } })]);
     const error = await catchFailure(client.entitlements.consume(CONSUME));

@@ -25,7 +25,7 @@ const FORMATS: Record<string, string> = {
   date: '2026-11-21',
   'date-time': '2026-11-21T09:00:00.000Z',
 };
-const TEXTS = ['a text', 'text', '1', '12345', '#a1b2c3', 'text/plain'];
+const TEXTS = ['a text', 'text', '1', '12345', '123456', '#a1b2c3', 'text/plain'];
 
 /** Returns a value of a schema, with every optional field. */
 export function sampleOf(schema: object): unknown {

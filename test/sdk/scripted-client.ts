@@ -6,14 +6,14 @@ type Scripted = Response | Error | 'silence';
 
 /** Client of a scripted service: one entry per request, the last one for all further requests. */
 export function scripted(script: Scripted[], options: Partial<ClientOptions> = {}) {
-  const seen: { at: number; method: string; url: string; key: string | null; headers: Headers }[] = [];
+  const seen: { at: number; method: string; url: string; key: string | null; headers: Headers; body: string }[] = [];
   const client = createClient({
     baseUrl: 'https://svc.test/',
     key: 'svc_live_abc',
     timeoutMs: 200,
     fetch: async (request) => {
       const { method, url, headers } = request;
-      seen.push({ at: Date.now(), method, url, key: headers.get('Idempotency-Key'), headers });
+      seen.push({ at: Date.now(), method, url, key: headers.get('Idempotency-Key'), headers, body: await request.clone().text() });
       const next = script[Math.min(seen.length, script.length) - 1]!;
       if (next === 'silence') return new Promise(() => {});
       if (next instanceof Error) throw next;

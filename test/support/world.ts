@@ -16,6 +16,7 @@ import { EVENT_CATALOG } from '../../worker/published/event-catalog.ts';
 import { SWEEPS as ALL_SWEEPS } from '../../worker/sweeps.ts';
 import { type Bill, TestChain } from './chain/chain.ts';
 import { expectPublishedResponse } from './clients/call.ts';
+import { sessionSince } from './clients/session.ts';
 import { prepareOnEvents } from './fixtures/acts.ts';
 import { boundDatabases, hasThree, testConfig, testEnv } from './runner/env.ts';
 import { type HeldPlacement, holding, invoked, platformQueues, SWEEPS, sweepsSent } from './runner/invocation.ts';
@@ -28,7 +29,7 @@ export interface Answer<T> {
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: call() has already checked answers against the document.
-type Body = any;
+export type Body = any;
 
 export interface Merchant {
   token: string;
@@ -191,7 +192,7 @@ export class World {
     const passwordHash = await sealHash(ctx.config.PEPPER, PASSWORD_HASH);
     const account = newAccount(ctx, 'Ada’s weather', { email, emailKey: emailKeysOf(ctx, email).keys[0], passwordHash });
     await storeAccount(ctx, { ...account, plan });
-    const { token } = await issueToken(ctx, account, { authTime: ctx.now, firstIat: ctx.now, method: 'pwd' });
+    const { token } = await issueToken(ctx, account, await sessionSince(ctx, account, ctx.wallNow));
     const [key, sandboxKey] = await Promise.all(
       [false, true].map(
         async (sandbox) =>

@@ -6,6 +6,7 @@ import { homeOf } from '#platform/db/directory.ts';
 import { CHANNEL_KEYS, fundChannels } from '../support/chain/live-channel.ts';
 import { nameOf, targets } from '../support/clients/document.ts';
 import { madeFor } from '../support/fuzz/made.ts';
+import { CHANGES_PERSON } from '../support/fuzz/made-factors.ts';
 import { asMeant, type Cast, send } from '../support/fuzz/requests.ts';
 import { OPERATOR_SECRET, openStaff } from '../support/people/staff.ts';
 import { pullerOf, SUBSCRIPTION_KEYS } from '../support/people/subscription-shop.ts';
@@ -44,6 +45,7 @@ const ALSO: [route: RegExp, databases: string[], reason: string][] = [
   [/^GET \/v1\/access\/rails$/, FIRST, 'The operator switches a rail for all accounts.'],
   [/auth\/password\/forgot$/, FIRST, 'The answer must not depend on whether an account has the address.'],
   [/account\/email\/(?:verify|disown)$|auth\/password\/reset$/, FIRST, 'A link of no account is answered by the first database.'],
+  [/account\/passkeys|auth\/(?:passkey|factor|step-up)/, FIRST, 'A ceremony or ticket is used once. The first database notes it.'],
   [/\/support\/tickets/, ALL, 'Staff answers tickets of all accounts.'],
   [/discovery\/resources$/, ALL, 'The public catalogue lists the products of all accounts.'],
   [/^GET (?:\/v1)?\/health$/, ALL, 'Health names the databases that are away.'],
@@ -74,7 +76,7 @@ describe('databases that a request asks', () => {
   const homeNamed = (id: string): string => homeOf(newCtx(w.env, { requestId: 'req_bindings', defer: () => {} }), id).database;
   const makeCaller = async (path: string): Promise<Tenant> => {
     if (path.endsWith('/resolve')) return { ...owner, merchant: await openStaff(w) };
-    const isSpare = /\/account\/(?:account|me\/security)$|\/activate\//.test(path);
+    const isSpare = /\/account\/(?:account|me\/security)$|\/activate\//.test(path) || CHANGES_PERSON.test(path);
     return isSpare ? { ...owner, merchant: await w.merchant('free') } : owner;
   };
   const isLast = ({ method, path }: { method: string; path: string }) =>

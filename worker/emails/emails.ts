@@ -35,7 +35,7 @@ export interface EmailDefinition<F> {
   /** Sent to a buyer, or to a recipient of the merchant's choice. Counts against the merchant's email limits. */
   isOfMerchant?: true;
   /** Address token for `path`, made while sending and never stored. */
-  token?: 'verify' | 'reset';
+  token?: 'verify' | 'reset' | 'sign_in';
   path?(facts: F, token: string): string;
   alsoPath?(facts: F): string | null;
   /** ISO 8601. Announces a future event, so the email is skipped after this time. */
@@ -62,6 +62,21 @@ export const EMAILS: { readonly [N in EmailTemplate]: EmailDefinition<EmailFacts
     to: 'anyone',
     token: 'reset',
     path: (_facts, token) => `/reset-password#token=${token}`,
+  },
+  /** Sent for a right password only, after many wrong ones. */
+  sign_in_link: {
+    pref: null,
+    to: 'anyone',
+    token: 'sign_in',
+    path: (_facts, token) => `/sign-in#token=${token}`,
+    values: ({ at, ip }, locale) => ({ at: formatInstant(locale, at, 'UTC'), ip: plainName(ip) }),
+  },
+  /** No preference turns this email off, because it says that a stranger guesses. */
+  many_wrong_passwords: {
+    pref: null,
+    to: 'anyone',
+    path: () => '/login',
+    values: ({ at, failed }, locale) => ({ at: formatInstant(locale, at, 'UTC'), failed: String(failed) }),
   },
   password_changed: {
     pref: null,
@@ -102,6 +117,13 @@ export const EMAILS: { readonly [N in EmailTemplate]: EmailDefinition<EmailFacts
       what: TEXTS[locale].security_alert.changes[change].replace('{named}', () => plainName(named ?? '')),
       at: formatInstant(locale, at, 'UTC'),
     }),
+  },
+  /** Counter of a passkey that went back. No preference turns this email off. */
+  passkey_suspect: {
+    pref: null,
+    to: 'anyone',
+    path: () => '/login',
+    values: ({ named, at }, locale) => ({ named: plainName(named), at: formatInstant(locale, at, 'UTC') }),
   },
   plan_due: {
     pref: 'renewals',

@@ -1,7 +1,10 @@
 import { emailRoutes } from '#features/accounts/auth/email.routes.ts';
 import { authRoutes } from '#features/accounts/auth/routes.ts';
+import { sessionRoutes } from '#features/accounts/auth/session.routes.ts';
 import { domainRoutes } from '#features/accounts/domain/routes.ts';
+import { factorRoutes, factorSignInRoutes } from '#features/accounts/factors/routes.ts';
 import { keyRoutes } from '#features/accounts/keys/routes.ts';
+import { actingRoutes, memberRoutes } from '#features/accounts/members/routes.ts';
 import { oauthRoutes } from '#features/accounts/oauth/routes.ts';
 import { operatorRoutes } from '#features/accounts/operator/routes.ts';
 import { accountRoutes } from '#features/accounts/routes.ts';
@@ -55,9 +58,14 @@ import { webhookRoutes } from '#features/webhooks/endpoints/routes.ts';
 /** Routers under /v1, in the order of the API document's tags. */
 export const versionedRouters = [
   authRoutes,
+  sessionRoutes,
+  actingRoutes,
+  memberRoutes,
+  factorSignInRoutes,
   emailRoutes,
   oauthRoutes,
   accountRoutes,
+  factorRoutes,
   domainRoutes,
   communityRoutes,
   analyticsRoutes,

@@ -247,7 +247,8 @@ function pageHeaders(ctx: Ctx, policy: PagePolicy): Record<string, string> {
     ...(policy.frameAncestors === "'none'" ? { 'X-Frame-Options': 'DENY' } : {}),
     // Wallets open popups. A page that opens this one gets no handle to it.
     'Cross-Origin-Opener-Policy': 'same-origin-allow-popups',
-    'Permissions-Policy': 'camera=(), microphone=(), geolocation=(), payment=()',
+    'Permissions-Policy':
+      'camera=(), microphone=(), geolocation=(), payment=(), publickey-credentials-get=(self), publickey-credentials-create=(self)',
     'Referrer-Policy': 'no-referrer',
     'X-Content-Type-Options': 'nosniff',
     'Cache-Control': 'private, no-cache',

@@ -41,7 +41,7 @@ async function presentPage(c: Context<AppEnv>, make: (page: PageContext) => Prom
 const SLUG = /^[a-z0-9-]{1,80}$/;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-const PAGE = /^\/(?:p\/[a-z0-9-]{1,80}|r\/[0-9a-f-]{36}|login|dashboard|sign|verify-email|reset-password)$/;
+const PAGE = /^\/(?:p\/[a-z0-9-]{1,80}|r\/[0-9a-f-]{36}|login|dashboard|sign|verify-email|reset-password|sign-in)$/;
 
 /** Longest path that is redirected: a page's path with some extra slashes. */
 const PATH_MAX = 120;
@@ -150,6 +150,7 @@ const MERCHANT_PAGES = {
   '/sign': sendSigning,
   '/verify-email': sendEmailLink('verify'),
   '/reset-password': sendEmailLink('reset'),
+  '/sign-in': sendEmailLink('sign_in'),
 };
 for (const [path, send] of Object.entries(MERCHANT_PAGES)) {
   pageRoutes.get(`${path}/*`, redirectToCanonical);

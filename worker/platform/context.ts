@@ -172,6 +172,8 @@ export interface Actor extends Caller {
   /** `setup`: secret of an agent's setup, which may only buy plans. */
   via: 'key' | 'jwt' | 'setup';
   signIn: SignIn | null;
+  /** Account that the token acts on, also for a call of persons about themselves. */
+  actsOn?: AccountId;
 }
 
 /** Author of a request. Its guards set `actor`. All contexts of a request share it. */

@@ -82,6 +82,16 @@ export const VARIABLES = {
     needed: 'always',
     isSecret: true,
   }),
+  FACTOR_KEYS: variableOf(seeds, SEEDS, 'the first encrypts the secrets of authenticator apps in the database, all decrypt', {
+    needed: 'always',
+    isSecret: true,
+  }),
+  STAFF_FACTOR: variableOf(
+    z.enum(['required', 'optional']).default('required'),
+    '`required`, `optional`',
+    'whether staff need a passkey or an authenticator app, proven within 12 hours, for tickets of others and admin keys',
+    { fallback: 'required' },
+  ),
   ...PAYING_VARIABLES,
   ...OPERATOR_VARIABLES,
   ...DATABASE_VARIABLES,

@@ -10,7 +10,7 @@ import { RefundBody } from '#features/payments/refunds/resource.ts';
 import { PaymentBody, UnmatchedBody } from '#features/payments/resource.ts';
 import { ReceiptBody } from '#features/receipts/receipt.ts';
 import { MessageBody, TicketBody } from '#features/support/resource.ts';
-import { EndpointBody, EventBody } from '#features/webhooks/resource.ts';
+import { EndpointBody, EventBody, PreviousValues } from '#features/webhooks/resource.ts';
 import type { EventType, NewEvent, SubjectType } from '#rules/events.ts';
 import {
   AT,
@@ -263,7 +263,7 @@ export const envelopeOf = (type: EventType) =>
     data: z
       .object({
         object: EVENT_CATALOG[type].object.describe('Object of the event, as the API returns it.'),
-        previous: z.record(z.string(), z.unknown()).optional().describe('Previous values of the changed fields, if known.'),
+        previous: PreviousValues.optional(),
         ...mapped(type, ({ schema }) => schema),
       })
       .describe('Data of the event.'),

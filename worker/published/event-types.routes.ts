@@ -36,6 +36,9 @@ export const eventTypeRoutes = (document: () => Document) =>
 export function registerEvents({ openAPIRegistry: registry }: OpenAPIHono<AppEnv>): void {
   const envelopes = EVENT_TYPES.map((type) => envelopeOf(type).openapi(`${pascalOf(type)}Event`));
   registry.register('SvcEvent', z.discriminatedUnion('type', envelopes as [(typeof envelopes)[0]]));
+  const received = registry.registerComponent('responses', 'EventReceived', {
+    description: 'Received. Any 2xx counts. Process each `id` once.',
+  });
   EVENT_TYPES.forEach((type, n) => {
     registry.registerWebhook({
       method: 'post',
@@ -45,7 +48,7 @@ export function registerEvents({ openAPIRegistry: registry }: OpenAPIHono<AppEnv
       description: EVENT_CATALOG[type].description,
       tags: ['Events'],
       request: { body: { content: { 'application/json': { schema: envelopes[n]! } } } },
-      responses: { 200: { description: 'Received. Any 2xx counts. Process each `id` once.' } },
+      responses: { 200: received.ref },
     });
   });
 }

@@ -4,10 +4,13 @@
  * @module
  */
 
-import type { AccountId } from '#core/ids.ts';
+import type { AccountId, SessionId } from '#core/ids.ts';
 import { DAY } from '#core/time.ts';
 import { isInNetworks } from './access/networks.ts';
+import type { PersonRpc } from './access/person-rpc.ts';
+import { type GivenRole, hasRole, type Need, type Role, roleIn } from './access/roles.ts';
 import { hasScope, type KeyScope } from './access/scopes.ts';
+import type { Factor, UsedSession } from './access/sessions.ts';
 import type { CallOutcome, KeyUsage } from './analytics/key-usage.ts';
 import type { Customer } from './balance.ts';
 import type { KeyedUse, PassedOutcome } from './entitlement-rpc.ts';
@@ -23,6 +26,11 @@ export interface AdmittedAccount extends AccountPlans {
   status: AccountStatus;
   tokenVersion: number;
   isStaff: boolean;
+  ownerId: AccountId;
+  /** Roles of the other members, by the ids of persons. */
+  roles: Readonly<Record<string, GivenRole>>;
+  /** Ways in which the person can prove a factor. Absent without one. */
+  factors?: readonly Factor[];
   /** Version of the D1 row. An older load never overwrites a newer one. */
   version: number;
 }
@@ -42,14 +50,18 @@ export interface AdmittedKey {
   allowedIps?: string[];
 }
 
-export type Credential = { kind: 'key'; keyHash: string } | { kind: 'jwt'; accountId: string; tokenVersion: number };
+/** `member`: a person in the account of another, after the person's own object has accepted the token. */
+export type Credential =
+  | { kind: 'key'; keyHash: string }
+  | ({ kind: 'jwt'; accountId: string } & UsedSession)
+  | { kind: 'member'; accountId: string; personId: string };
 
 export interface AdmissionRequest {
   credential: Credential;
   /** Permission of the route. Null if authentication is enough. */
   permission: Permission | null;
-  /** Scope that a restricted key needs. Null if authentication is enough. */
-  scope: KeyScope | null;
+  /** Access that a restricted key or a person's role needs. Null if authentication is enough. */
+  scope: Need | null;
   /** Address of the caller. Null if the platform does not say. */
   ip: string | null;
   /** Mode requested explicitly. Must match the key's mode. */
@@ -67,14 +79,17 @@ export interface CountedCall extends Pick<AdmissionRequest, 'bucket' | 'rateMult
 }
 
 /** Sign-in methods. `nonce` is a wallet signature over the bare nonce, which names no domain. */
-export const SIGN_IN_METHODS = ['pwd', 'siws', 'nonce', 'oauth'] as const;
+export const SIGN_IN_METHODS = ['pwd', 'siws', 'nonce', 'oauth', 'passkey'] as const;
 export type SignInMethod = (typeof SIGN_IN_METHODS)[number];
 
 export const SIGN_IN_PROVIDERS = ['google', 'github'] as const;
 export type SignInProvider = (typeof SIGN_IN_PROVIDERS)[number];
-/** Sign-in facts carried over by a refresh: time and method of the last authentication and the start of the session. Milliseconds. */
+/** Sign-in facts carried over by a refresh: session, time and method of the last authentication, start of the session. Milliseconds. */
 export interface SignIn {
+  sessionId: SessionId;
   authTime: number;
+  /** Last time at which the person proved a factor. Null: never in this session. */
+  factorTime: number | null;
   firstIat: number;
   method: SignInMethod;
 }
@@ -93,10 +108,15 @@ export interface RateLimit {
 export interface Caller {
   accountId: AccountId;
   keyId: string | null;
+  /** Person who calls, and the person's role. Null: a key. */
+  personId: AccountId | null;
+  role: Role | null;
   livemode: boolean;
   permissions: Permission[];
   plan: PlanName;
   isStaff: boolean;
+  /** Ways in which the signed-in person can prove a factor. Absent without one, and for a key. */
+  factors?: readonly Factor[];
 }
 
 export type RefusalReason =
@@ -105,8 +125,11 @@ export type RefusalReason =
   | 'expired'
   | 'address'
   | 'stale_token'
+  | 'session_ended'
+  | 'not_a_member'
   | 'account_suspended'
   | 'account_deleted'
+  | 'role'
   | 'permission'
   | 'scope'
   | 'mode'
@@ -115,7 +138,7 @@ export type RefusalReason =
 export type AdmissionAnswer =
   | { ok: true; caller: Caller; rate: RateLimit }
   /** `keyId` is set for a known, unrevoked key, so that its usage counts the refusal. */
-  | { ok: false; reason: RefusalReason; keyId?: string; rate?: RateLimit }
+  | { ok: false; reason: RefusalReason; keyId?: string; role?: Role; rate?: RateLimit }
   /** No account is loaded yet. The caller loads it from the database once and repeats the call. */
   | { ok: false; reason: 'unknown' };
 
@@ -135,7 +158,7 @@ export interface PassedAnswer {
   entitlementId?: string;
 }
 
-export interface AdmissionRpc {
+export interface AdmissionRpc extends PersonRpc {
   /** `admit` and the use of an admitted caller in one call. A success is added to the key's usage before the answer. */
   consume(request: AdmissionRequest, use: PassedUse): Promise<PassedAnswer>;
   admit(request: AdmissionRequest): Promise<AdmissionAnswer>;
@@ -149,6 +172,8 @@ export interface AdmissionRpc {
   record(outcome: CallOutcome): Promise<void>;
   usage(): Promise<Record<string, KeyUsage>>;
   hit(windows: AddressWindow[], now: number): Promise<AddressAnswer>;
+  /** Takes back a hit of an open window. */
+  release(name: string): Promise<void>;
   spendFees(spend: FeeSpend): Promise<FeeAnswer>;
   /** Claims a message for a time and returns the owner. Of concurrent claims, the first wins. */
   claimMessage(owner: string, claim: { windowMs: number; now: number }): Promise<string>;
@@ -161,7 +186,6 @@ export interface AddressWindow {
   name: string;
   max: number;
   windowMs: number;
-  unlessOpen?: string;
 }
 
 export type AddressAnswer = { allowed: true; rate: RateLimit } | { allowed: false; full: string; rate: RateLimit };
@@ -196,14 +220,17 @@ const TOKEN_PERMISSIONS: Permission[] = ['read', 'execute'];
 
 /**
  * Authenticates and authorizes a caller before any counting. Order: credential, account, address, permission, scope, mode, so that a bad key
- * reveals nothing about the account's state, and a key used from elsewhere nothing about what it may do.
+ * reveals nothing about the account's state, and a key used from elsewhere nothing about what it may do. `isOpen`: the token's session.
  */
 export function judgeCaller(
   account: AdmittedAccount,
   key: AdmittedKey | undefined,
   request: AdmissionRequest,
-): { ok: true; caller: Caller } | { ok: false; reason: RefusalReason; keyId?: string } {
+  isOpen = false,
+): { ok: true; caller: Caller } | { ok: false; reason: RefusalReason; keyId?: string; role?: Role } {
   const { credential, permission, scope, mode } = request;
+  const personId = personIdOf(credential);
+  const role = personId === null ? null : roleIn(account, personId);
   if (credential.kind === 'key') {
     if (!key) return { ok: false, reason: 'unknown_key' };
     if ((key.revokedAt !== null && key.revokedAt <= request.now) || account.status === 'deleted') return { ok: false, reason: 'revoked' };
@@ -211,22 +238,37 @@ export function judgeCaller(
   } else if (credential.accountId !== account.accountId) {
     return { ok: false, reason: 'stale_token' };
   }
+  if (personId !== null && role === null) return { ok: false, reason: 'not_a_member' };
   if (account.status === 'deleted') return { ok: false, reason: 'account_deleted' };
   const known = key && { keyId: key.keyId };
   if (account.status === 'suspended') return { ok: false, reason: 'account_suspended', ...known };
-  if (credential.kind === 'jwt' && credential.tokenVersion !== account.tokenVersion) return { ok: false, reason: 'stale_token' };
+  if (credential.kind === 'jwt') {
+    if (credential.tokenVersion !== account.tokenVersion) return { ok: false, reason: 'stale_token' };
+    if (!isOpen) return { ok: false, reason: 'session_ended' };
+  }
   if (key?.allowedIps && !(request.ip !== null && isInNetworks(request.ip, key.allowedIps)))
     return { ok: false, reason: 'address', ...known };
   const permissions = key?.permissions ?? TOKEN_PERMISSIONS;
   // A key created by former staff still lists admin but no longer grants it.
-  const isAllowed = !permission || (permissions.includes(permission) && (permission !== 'admin' || account.isStaff));
+  const isStaff = account.isStaff && account.ownerId === account.accountId;
+  const isAllowed = !permission || (permissions.includes(permission) && (permission !== 'admin' || isStaff));
   if (!isAllowed) return { ok: false, reason: 'permission', ...known };
   if (key?.scopes && scope && !hasScope(key.scopes, scope)) return { ok: false, reason: 'scope', ...known };
+  if (role && scope && !hasRole(role, scope)) return { ok: false, reason: 'role', role };
   const livemode = key ? key.livemode : mode !== 'sandbox';
   if (key && mode && (mode === 'live') !== key.livemode) return { ok: false, reason: 'mode', ...known };
-  const { accountId, isStaff } = account;
-  return { ok: true, caller: { accountId, keyId: key?.keyId ?? null, livemode, permissions, plan: planAt(account, request.now), isStaff } };
+  const { accountId, factors } = account;
+  const caller = { accountId, keyId: key?.keyId ?? null, personId, role, livemode, permissions, plan: planAt(account, request.now) };
+  // The factors of a member are known to the person's own object alone.
+  const own = credential.kind === 'jwt' && factors ? { factors } : {};
+  return { ok: true, caller: { ...caller, isStaff: isStaff && isOwn(caller), ...own } };
 }
+
+const personIdOf = (credential: Credential): AccountId | null =>
+  credential.kind === 'key' ? null : ((credential.kind === 'jwt' ? credential.accountId : credential.personId) as AccountId);
+
+/** Staff are staff in their own account alone. */
+const isOwn = ({ accountId, personId }: Pick<Caller, 'accountId' | 'personId'>): boolean => personId === null || personId === accountId;
 
 /** Network fees about to be paid. A negative number releases fees. */
 export interface FeeSpend {

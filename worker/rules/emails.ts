@@ -3,10 +3,14 @@ import type { MoneyResource } from '#core/money.ts';
 export interface EmailFacts {
   verify_email: { account: string; created_at: string };
   reset_password: Record<never, never>;
+  /** `ip`: address from which the right password came. */
+  sign_in_link: { at: string; ip: string };
+  many_wrong_passwords: { at: string; failed: number };
   password_changed: { at: string };
   account_claimed: { at: string; keys: number; endpoints: number; providers: number; wallets: number };
   payout_changed: { wallet: string | null; previous: string | null; paid_for: string; at: string };
   security_alert: { change: SecurityChange; at: string; named?: string };
+  passkey_suspect: { named: string; at: string };
   plan_due: { plan: string; through: string };
   plan_renews: { plan: string; through: string };
   endpoint_failing: { url: string; since: string; disables_at: string };
@@ -42,7 +46,18 @@ export interface EmailFacts {
 }
 
 /** Change that the owner is notified of regardless of preferences. */
-export type SecurityChange = 'email' | 'provider_linked' | 'provider_unlinked' | 'live_key' | 'endpoint_added';
+export type SecurityChange =
+  | 'email'
+  | 'provider_linked'
+  | 'provider_unlinked'
+  | 'passkey_added'
+  | 'passkey_removed'
+  | 'totp_added'
+  | 'totp_removed'
+  | 'recovery_codes'
+  | 'recovery_code_used'
+  | 'live_key'
+  | 'endpoint_added';
 
 interface SubscriptionFacts {
   slug: string;

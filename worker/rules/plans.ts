@@ -19,6 +19,8 @@ interface Plan {
   feesPerDay: number;
   sandboxSessionsPerDay: number;
   buyerReceiptsPerDay: number;
+  /** Members, with the owner and pending invitations. */
+  seatsMax: number;
 }
 
 export const PLANS = {
@@ -32,6 +34,7 @@ export const PLANS = {
     feesPerDay: 100,
     sandboxSessionsPerDay: 50,
     buyerReceiptsPerDay: 100,
+    seatsMax: 2,
   },
   starter: {
     priceUsdc: '19',
@@ -43,6 +46,7 @@ export const PLANS = {
     feesPerDay: 5_000,
     sandboxSessionsPerDay: 500,
     buyerReceiptsPerDay: 1_000,
+    seatsMax: 5,
   },
   growth: {
     priceUsdc: '49',
@@ -54,6 +58,7 @@ export const PLANS = {
     feesPerDay: 50_000,
     sandboxSessionsPerDay: 2_000,
     buyerReceiptsPerDay: 10_000,
+    seatsMax: 20,
   },
   scale: {
     priceUsdc: '199',
@@ -65,6 +70,7 @@ export const PLANS = {
     feesPerDay: 500_000,
     sandboxSessionsPerDay: 10_000,
     buyerReceiptsPerDay: 100_000,
+    seatsMax: 100,
   },
 } as const satisfies Record<string, Plan>;
 
@@ -228,12 +234,6 @@ export const ADDRESS_CEILINGS = {
   'refused-credentials': { max: 20, windowSeconds: 60 },
   'unseen-signatures': { max: 200, windowSeconds: 3600 },
 } as const satisfies Record<string, PublicBucket>;
-
-/**
- * Password attempts per account, over all addresses without a sign-in to it within `knownDays`. Known addresses are not counted, so that a
- * stranger cannot lock out the owner. An email link works from any address.
- */
-export const PASSWORD_TRIES = { max: 100, windowSeconds: 3600, knownDays: 90 };
 
 /** How often an account may have the URLs of its listings called again. */
 export const LISTING_REFRESHES = { max: 10, windowSeconds: 3600 };

@@ -187,6 +187,8 @@ bench.post('/bench/account', async (c) => {
     planThrough: null,
     tokenVersion: 1,
     isStaff: false,
+    ownerId: OWNER.merchantId,
+    roles: {},
     version: 1,
   } as const;
   const key = { keyId: made.id, keyHash: made.keyHash, permissions: ['execute' as const], livemode: true, revokedAt: null, version: 1 };

@@ -30,6 +30,7 @@ export const SETTINGS: Readonly<Record<string, string>> = {
   JWT_KEYS: seed(1),
   RECEIPT_KEYS: `${seed(2)},${seed(3)}`,
   SEAL_KEYS: `${seed(4)},${seed(5)}`,
+  FACTOR_KEYS: `${seed(14)},${seed(15)}`,
   FEE_PAYER_KEYS: FEE_PAYER_SEED.toString('base64url'),
   CHALLENGE_KEYS: `${seed(7)},${seed(8)}`,
   HANDOFF_SECRETS: `${seed(9)},${seed(10)}`,

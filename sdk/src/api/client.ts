@@ -38,7 +38,7 @@ export function createClient(options: ClientOptions): Client {
   const operations = listOperations();
   const client: Record<string, Record<string, unknown>> = {};
   const built = client as unknown as Client;
-  const send = (call: Call) => sendCall(transport, call.operation.id === 'confirmPayment' ? withReading(built, call) : call);
+  const send = (call: Call) => sendCall(transport, completeCall(built, call));
   for (const operation of operations) {
     client[operation.resource] ??= {};
     client[operation.resource]![operation.method] = (...given: unknown[]) => send(toCall(operation, given));
@@ -51,6 +51,13 @@ export function createClient(options: ClientOptions): Client {
     return send({ operation, ...request, options: callOptions }) as never;
   };
   return built;
+}
+
+function completeCall(client: Client, call: Call): Call {
+  if (call.operation.id === 'confirmPayment') return withReading(client, call);
+  // A bare logout would leave the token valid.
+  if (call.operation.id === 'logout' && call.body === undefined) return { ...call, body: { end: 'session' } };
+  return call;
 }
 
 function sendCall(transport: Transport, call: Call): unknown {

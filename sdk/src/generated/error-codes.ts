@@ -18,6 +18,8 @@ export type ErrorCode =
   | 'invalid_authorization'
   /** 401: The email address or the password is wrong. */
   | 'invalid_credentials'
+  /** 401: The sign-in needs a second factor. Send meta.ticket with one of meta.methods to POST /v1/auth/factor. */
+  | 'factor_required'
   /** 401: The connector secret is missing or wrong. Send it in X-Svc-Connector-Secret. */
   | 'connector_secret_invalid'
   /** 401: The signature does not match the raw body. Check the shared secret and sign the exact bytes. */
@@ -86,6 +88,8 @@ export type ErrorCode =
   | 'no_change'
   /** 422: A password has 8 to 128 characters. */
   | 'password_too_short'
+  /** 422: The password is among the commonest ones. Choose another. */
+  | 'password_too_common'
   /** 422: The permissions are not valid. Send a non-empty list of read, execute and admin. */
   | 'invalid_permissions'
   /** 422: The buyer’s identity is not proven. Start an identity check, then connect again. */

@@ -9,6 +9,7 @@ import type {
   PayerLimit,
   Payment,
   PayoutChange,
+  PreviousValues,
   Receipt,
   Refund,
   SupportMessage,
@@ -25,8 +26,7 @@ export interface PaymentCreatedEvent extends Omit<Event, 'type' | 'data'> {
   data: {
     /** Object of the event, as the API returns it. */
     object: Payment;
-    /** Previous values of the changed fields, if known. */
-    previous?: Record<string, unknown>;
+    previous?: PreviousValues;
   };
 }
 
@@ -38,8 +38,7 @@ export interface PaymentSubmittedEvent extends Omit<Event, 'type' | 'data'> {
   data: {
     /** Object of the event, as the API returns it. */
     object: Payment;
-    /** Previous values of the changed fields, if known. */
-    previous?: Record<string, unknown>;
+    previous?: PreviousValues;
   };
 }
 
@@ -51,8 +50,7 @@ export interface PaymentConfirmedEvent extends Omit<Event, 'type' | 'data'> {
   data: {
     /** Object of the event, as the API returns it. */
     object: Payment;
-    /** Previous values of the changed fields, if known. */
-    previous?: Record<string, unknown>;
+    previous?: PreviousValues;
   };
 }
 
@@ -64,8 +62,7 @@ export interface PaymentFinalizedEvent extends Omit<Event, 'type' | 'data'> {
   data: {
     /** Object of the event, as the API returns it. */
     object: Payment;
-    /** Previous values of the changed fields, if known. */
-    previous?: Record<string, unknown>;
+    previous?: PreviousValues;
   };
 }
 
@@ -77,8 +74,7 @@ export interface PaymentFailedEvent extends Omit<Event, 'type' | 'data'> {
   data: {
     /** Object of the event, as the API returns it. */
     object: Payment;
-    /** Previous values of the changed fields, if known. */
-    previous?: Record<string, unknown>;
+    previous?: PreviousValues;
   };
 }
 
@@ -90,8 +86,7 @@ export interface PaymentUnmatchedEvent extends Omit<Event, 'type' | 'data'> {
   data: {
     /** Object of the event, as the API returns it. */
     object: UnmatchedPayment;
-    /** Previous values of the changed fields, if known. */
-    previous?: Record<string, unknown>;
+    previous?: PreviousValues;
   };
 }
 
@@ -103,8 +98,7 @@ export interface PaymentOrphanedEvent extends Omit<Event, 'type' | 'data'> {
   data: {
     /** Object of the event, as the API returns it. */
     object: Payment;
-    /** Previous values of the changed fields, if known. */
-    previous?: Record<string, unknown>;
+    previous?: PreviousValues;
   };
 }
 
@@ -116,8 +110,7 @@ export interface PaymentRefundedEvent extends Omit<Event, 'type' | 'data'> {
   data: {
     /** Object of the event, as the API returns it. */
     object: Payment;
-    /** Previous values of the changed fields, if known. */
-    previous?: Record<string, unknown>;
+    previous?: PreviousValues;
     /** Refund of the payment, as found on the chain. */
     refund: Refund;
   };
@@ -131,8 +124,7 @@ export interface ReceiptCreatedEvent extends Omit<Event, 'type' | 'data'> {
   data: {
     /** Object of the event, as the API returns it. */
     object: Receipt;
-    /** Previous values of the changed fields, if known. */
-    previous?: Record<string, unknown>;
+    previous?: PreviousValues;
   };
 }
 
@@ -144,8 +136,7 @@ export interface ReceiptProofSentEvent extends Omit<Event, 'type' | 'data'> {
   data: {
     /** Object of the event, as the API returns it. */
     object: Receipt;
-    /** Previous values of the changed fields, if known. */
-    previous?: Record<string, unknown>;
+    previous?: PreviousValues;
     /** Recipient and identifier of the proof. */
     proof: {
       /** Identifier of the email. */
@@ -164,8 +155,7 @@ export interface MembershipActivatedEvent extends Omit<Event, 'type' | 'data'> {
   data: {
     /** Object of the event, as the API returns it. */
     object: Membership;
-    /** Previous values of the changed fields, if known. */
-    previous?: Record<string, unknown>;
+    previous?: PreviousValues;
   };
 }
 
@@ -177,8 +167,7 @@ export interface MembershipRenewedEvent extends Omit<Event, 'type' | 'data'> {
   data: {
     /** Object of the event, as the API returns it. */
     object: Membership;
-    /** Previous values of the changed fields, if known. */
-    previous?: Record<string, unknown>;
+    previous?: PreviousValues;
   };
 }
 
@@ -190,8 +179,7 @@ export interface MembershipGraceStartedEvent extends Omit<Event, 'type' | 'data'
   data: {
     /** Object of the event, as the API returns it. */
     object: Membership;
-    /** Previous values of the changed fields, if known. */
-    previous?: Record<string, unknown>;
+    previous?: PreviousValues;
   };
 }
 
@@ -203,8 +191,7 @@ export interface MembershipExpiredEvent extends Omit<Event, 'type' | 'data'> {
   data: {
     /** Object of the event, as the API returns it. */
     object: Membership;
-    /** Previous values of the changed fields, if known. */
-    previous?: Record<string, unknown>;
+    previous?: PreviousValues;
   };
 }
 
@@ -216,8 +203,7 @@ export interface MembershipAccessRevokedEvent extends Omit<Event, 'type' | 'data
   data: {
     /** Object of the event, as the API returns it. */
     object: Membership;
-    /** Previous values of the changed fields, if known. */
-    previous?: Record<string, unknown>;
+    previous?: PreviousValues;
   };
 }
 
@@ -229,8 +215,7 @@ export interface MembershipCancelledEvent extends Omit<Event, 'type' | 'data'> {
   data: {
     /** Object of the event, as the API returns it. */
     object: Membership;
-    /** Previous values of the changed fields, if known. */
-    previous?: Record<string, unknown>;
+    previous?: PreviousValues;
   };
 }
 
@@ -242,8 +227,7 @@ export interface DeliverySucceededEvent extends Omit<Event, 'type' | 'data'> {
   data: {
     /** Object of the event, as the API returns it. */
     object: Membership;
-    /** Previous values of the changed fields, if known. */
-    previous?: Record<string, unknown>;
+    previous?: PreviousValues;
   };
 }
 
@@ -255,8 +239,7 @@ export interface DeliveryFailedEvent extends Omit<Event, 'type' | 'data'> {
   data: {
     /** Object of the event, as the API returns it. */
     object: Membership;
-    /** Previous values of the changed fields, if known. */
-    previous?: Record<string, unknown>;
+    previous?: PreviousValues;
   };
 }
 
@@ -268,8 +251,7 @@ export interface SubscriptionAuthorizedEvent extends Omit<Event, 'type' | 'data'
   data: {
     /** Object of the event, as the API returns it. */
     object: NativeSubscription;
-    /** Previous values of the changed fields, if known. */
-    previous?: Record<string, unknown>;
+    previous?: PreviousValues;
   };
 }
 
@@ -281,8 +263,7 @@ export interface SubscriptionRenewedEvent extends Omit<Event, 'type' | 'data'> {
   data: {
     /** Object of the event, as the API returns it. */
     object: NativeSubscription;
-    /** Previous values of the changed fields, if known. */
-    previous?: Record<string, unknown>;
+    previous?: PreviousValues;
   };
 }
 
@@ -294,8 +275,7 @@ export interface SubscriptionPastDueEvent extends Omit<Event, 'type' | 'data'> {
   data: {
     /** Object of the event, as the API returns it. */
     object: NativeSubscription;
-    /** Previous values of the changed fields, if known. */
-    previous?: Record<string, unknown>;
+    previous?: PreviousValues;
   };
 }
 
@@ -307,8 +287,7 @@ export interface SubscriptionCancelRequestedEvent extends Omit<Event, 'type' | '
   data: {
     /** Object of the event, as the API returns it. */
     object: NativeSubscription;
-    /** Previous values of the changed fields, if known. */
-    previous?: Record<string, unknown>;
+    previous?: PreviousValues;
   };
 }
 
@@ -320,8 +299,7 @@ export interface SubscriptionCancelledEvent extends Omit<Event, 'type' | 'data'>
   data: {
     /** Object of the event, as the API returns it. */
     object: NativeSubscription;
-    /** Previous values of the changed fields, if known. */
-    previous?: Record<string, unknown>;
+    previous?: PreviousValues;
   };
 }
 
@@ -333,8 +311,7 @@ export interface SubscriptionRequiresReapprovalEvent extends Omit<Event, 'type' 
   data: {
     /** Object of the event, as the API returns it. */
     object: NativeSubscription;
-    /** Previous values of the changed fields, if known. */
-    previous?: Record<string, unknown>;
+    previous?: PreviousValues;
   };
 }
 
@@ -346,8 +323,7 @@ export interface EntitlementGrantedEvent extends Omit<Event, 'type' | 'data'> {
   data: {
     /** Object of the event, as the API returns it. */
     object: Entitlement;
-    /** Previous values of the changed fields, if known. */
-    previous?: Record<string, unknown>;
+    previous?: PreviousValues;
   };
 }
 
@@ -359,8 +335,7 @@ export interface EntitlementExhaustedEvent extends Omit<Event, 'type' | 'data'> 
   data: {
     /** Object of the event, as the API returns it. */
     object: Entitlement;
-    /** Previous values of the changed fields, if known. */
-    previous?: Record<string, unknown>;
+    previous?: PreviousValues;
   };
 }
 
@@ -372,8 +347,7 @@ export interface EntitlementExpiredEvent extends Omit<Event, 'type' | 'data'> {
   data: {
     /** Object of the event, as the API returns it. */
     object: Entitlement;
-    /** Previous values of the changed fields, if known. */
-    previous?: Record<string, unknown>;
+    previous?: PreviousValues;
   };
 }
 
@@ -385,8 +359,7 @@ export interface MeteredSessionOpenedEvent extends Omit<Event, 'type' | 'data'> 
   data: {
     /** Object of the event, as the API returns it. */
     object: MeteredSession;
-    /** Previous values of the changed fields, if known. */
-    previous?: Record<string, unknown>;
+    previous?: PreviousValues;
   };
 }
 
@@ -398,8 +371,7 @@ export interface MeteredSessionCommittedEvent extends Omit<Event, 'type' | 'data
   data: {
     /** Object of the event, as the API returns it. */
     object: MeteredSession;
-    /** Previous values of the changed fields, if known. */
-    previous?: Record<string, unknown>;
+    previous?: PreviousValues;
   };
 }
 
@@ -411,8 +383,7 @@ export interface MeteredSessionClosedEvent extends Omit<Event, 'type' | 'data'> 
   data: {
     /** Object of the event, as the API returns it. */
     object: MeteredSession;
-    /** Previous values of the changed fields, if known. */
-    previous?: Record<string, unknown>;
+    previous?: PreviousValues;
   };
 }
 
@@ -424,8 +395,7 @@ export interface SupportTicketCreatedEvent extends Omit<Event, 'type' | 'data'> 
   data: {
     /** Object of the event, as the API returns it. */
     object: SupportTicket;
-    /** Previous values of the changed fields, if known. */
-    previous?: Record<string, unknown>;
+    previous?: PreviousValues;
     /** Message of the event. */
     message: SupportMessage;
   };
@@ -439,8 +409,7 @@ export interface SupportMessageAddedEvent extends Omit<Event, 'type' | 'data'> {
   data: {
     /** Object of the event, as the API returns it. */
     object: SupportTicket;
-    /** Previous values of the changed fields, if known. */
-    previous?: Record<string, unknown>;
+    previous?: PreviousValues;
     /** Message of the event. */
     message: SupportMessage;
   };
@@ -454,8 +423,7 @@ export interface SupportTicketUpdatedEvent extends Omit<Event, 'type' | 'data'> 
   data: {
     /** Object of the event, as the API returns it. */
     object: SupportTicket;
-    /** Previous values of the changed fields, if known. */
-    previous?: Record<string, unknown>;
+    previous?: PreviousValues;
   };
 }
 
@@ -467,8 +435,7 @@ export interface SupportTicketClosedEvent extends Omit<Event, 'type' | 'data'> {
   data: {
     /** Object of the event, as the API returns it. */
     object: SupportTicket;
-    /** Previous values of the changed fields, if known. */
-    previous?: Record<string, unknown>;
+    previous?: PreviousValues;
   };
 }
 
@@ -480,8 +447,7 @@ export interface PayoutChangedEvent extends Omit<Event, 'type' | 'data'> {
   data: {
     /** Object of the event, as the API returns it. */
     object: PayoutChange;
-    /** Previous values of the changed fields, if known. */
-    previous?: Record<string, unknown>;
+    previous?: PreviousValues;
   };
 }
 
@@ -493,8 +459,7 @@ export interface WebhookTestEvent extends Omit<Event, 'type' | 'data'> {
   data: {
     /** Object of the event, as the API returns it. */
     object: WebhookEndpoint;
-    /** Previous values of the changed fields, if known. */
-    previous?: Record<string, unknown>;
+    previous?: PreviousValues;
   };
 }
 
@@ -506,8 +471,7 @@ export interface WebhookEndpointFailingEvent extends Omit<Event, 'type' | 'data'
   data: {
     /** Object of the event, as the API returns it. */
     object: WebhookEndpoint;
-    /** Previous values of the changed fields, if known. */
-    previous?: Record<string, unknown>;
+    previous?: PreviousValues;
   };
 }
 
@@ -519,8 +483,7 @@ export interface WebhookEndpointDisabledEvent extends Omit<Event, 'type' | 'data
   data: {
     /** Object of the event, as the API returns it. */
     object: WebhookEndpoint;
-    /** Previous values of the changed fields, if known. */
-    previous?: Record<string, unknown>;
+    previous?: PreviousValues;
   };
 }
 
@@ -532,8 +495,7 @@ export interface PayerLimitReachedEvent extends Omit<Event, 'type' | 'data'> {
   data: {
     /** Object of the event, as the API returns it. */
     object: PayerLimit;
-    /** Previous values of the changed fields, if known. */
-    previous?: Record<string, unknown>;
+    previous?: PreviousValues;
   };
 }
 

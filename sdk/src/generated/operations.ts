@@ -115,6 +115,9 @@ analytics:
 getAnalytics get GET /v1/account/analytics mq
 exportAnalytics export GET /v1/account/analytics.csv mqr
 account:
+listSessions listSessions GET /v1/account/sessions
+endSessions endSessions DELETE /v1/account/sessions q
+endSession endSession DELETE /v1/account/sessions/{session_id}
 sendVerification sendVerification POST /v1/account/email/verification
 verifyEmail verifyEmail POST /v1/account/email/verify b
 previewVerification previewVerification POST /v1/account/email/preview b
@@ -125,10 +128,23 @@ getAccount get GET /v1/account/me m
 updateAccount update PATCH /v1/account/me mb
 changeSecurity changeSecurity PATCH /v1/account/me/security b
 deleteAccount delete DELETE /v1/account/account
+beginPasskeyRegistration beginPasskeyRegistration POST /v1/account/passkeys/options
+registerPasskey registerPasskey POST /v1/account/passkeys b
+listPasskeys listPasskeys GET /v1/account/passkeys
+renamePasskey renamePasskey PATCH /v1/account/passkeys/{passkey_id} b
+removePasskey removePasskey DELETE /v1/account/passkeys/{passkey_id}
+beginTotp beginTotp POST /v1/account/totp
+removeTotp removeTotp DELETE /v1/account/totp
+confirmTotp confirmTotp POST /v1/account/totp/confirm b
+renewRecoveryCodes renewRecoveryCodes POST /v1/account/recovery-codes
 getDomain getDomain GET /v1/account/domain
 setDomain setDomain PUT /v1/account/domain b
 deleteDomain deleteDomain DELETE /v1/account/domain
 getAccountSummary getSummary GET /v1/account/summary m
+members:
+listMembers list GET /v1/account/members
+changeRole changeRole PATCH /v1/account/members/{user_id} b
+removeMember remove DELETE /v1/account/members/{user_id} q
 keys:
 listKeys list GET /v1/keys m
 createKey create POST /v1/keys b
@@ -190,10 +206,18 @@ approveSetupIntent approve POST /v1/access/agent-bootstrap/{setup_intent_id}/app
 auth:
 register register POST /v1/auth/register b
 login login POST /v1/auth/login b
+loginWithEmailLink loginWithEmailLink POST /v1/auth/login/email-link b
 createWalletNonce createWalletNonce POST /v1/auth/wallet/nonce b
 loginWithWallet loginWithWallet POST /v1/auth/wallet b
 refreshToken refresh POST /v1/auth/refresh b
-logout logout POST /v1/auth/logout
+logout logout POST /v1/auth/logout b
+listAccounts listAccounts GET /v1/accounts
+switchAccount switchAccount POST /v1/auth/switch b
+beginPasskeyLogin beginPasskeyLogin POST /v1/auth/passkey/options
+loginWithPasskey loginWithPasskey POST /v1/auth/passkey b
+loginWithFactor loginWithFactor POST /v1/auth/factor b
+beginStepUp beginStepUp POST /v1/auth/step-up/options
+stepUp stepUp POST /v1/auth/step-up b
 forgotPassword forgotPassword POST /v1/auth/password/forgot b
 resetPassword resetPassword POST /v1/auth/password/reset b
 listOAuthProviders listProviders GET /v1/auth/oauth/providers

@@ -7,6 +7,7 @@ import type {
   AccessApp,
   Account,
   AccountSummary,
+  AccountsOfPerson,
   Activation,
   AddMessageRequest,
   AdvanceRequest,
@@ -32,16 +33,19 @@ import type {
   CancelProof,
   CatalogueResourcePage,
   CatalogueSearchPage,
+  ChangeRoleRequest,
   ChangeSecurityRequest,
   CommitReceipt,
   CommunityClaim,
   CommunityClaims,
   CompletedIdentity,
   CompletedTestIdentity,
+  ConfirmedTotp,
   ConfirmRefundRequest,
   ConfirmRequest,
   ConfirmResponse,
   ConfirmSubscriptionPlanRequest,
+  ConfirmTotpRequest,
   ConnectorClaim,
   ConnectorIdentity,
   ConnectRequest,
@@ -65,6 +69,9 @@ import type {
   DetailResponse,
   DidDocument,
   DisownEmailRequest,
+  EmailLinkRequest,
+  EndedSessions,
+  EndSessionsQuery,
   Entitlement,
   EntitlementPage,
   EventPage,
@@ -76,6 +83,7 @@ import type {
   FacilitatorSettlement,
   FacilitatorSupported,
   FacilitatorVerification,
+  FactorRequest,
   ForgotPasswordRequest,
   GetAnalyticsQuery,
   GetHealthQuery,
@@ -111,7 +119,10 @@ import type {
   ListWebhookEndpointsQuery,
   ListWebhookEventsQuery,
   LoginRequest,
+  LogoutRequest,
   LookupMembershipQuery,
+  Member,
+  Members,
   Membership,
   MembershipPage,
   MeteredAnnouncement,
@@ -125,10 +136,16 @@ import type {
   OAuthProviders,
   OAuthStart,
   Offer,
+  Passkey,
+  PasskeyCeremony,
+  PasskeyLoginRequest,
+  PasskeyRegistrationCeremony,
+  Passkeys,
   Payment,
   PaymentPage,
   PaymentSession,
   PaymentSessionRequest,
+  PendingTotp,
   PreviewVerificationRequest,
   Product,
   ProductPage,
@@ -144,13 +161,18 @@ import type {
   ReceiptRequest,
   ReceiptVerification,
   RecoverWebhookRequest,
+  RecoveryCodes,
   RefreshedListings,
   RefreshRequest,
   RefundRequest,
   RefundResponse,
   RefundTransaction,
   RefundTransactionRequest,
+  RegisteredPasskey,
+  RegisterPasskeyRequest,
   RegisterRequest,
+  RemoveMemberQuery,
+  RenamePasskeyRequest,
   ResetPasswordRequest,
   ResolvedHandoff,
   RevokeKeyQuery,
@@ -166,6 +188,7 @@ import type {
   SendProofResponse,
   SendTransactionRequest,
   SendTransactionResponse,
+  Sessions,
   SetDomainRequest,
   SettlePending,
   SettleRequest,
@@ -176,10 +199,12 @@ import type {
   ShopDocument,
   SignInIdentities,
   StartOAuthQuery,
+  StepUpRequest,
   SubscribeHookRequest,
   SubscriptionPlan,
   SupportThread,
   SupportTicketPage,
+  SwitchAccountRequest,
   TestIdentity,
   TestPayment,
   TestPaymentRequest,
@@ -506,6 +531,15 @@ export interface AnalyticsResource {
 }
 
 export interface AccountResource {
+  /** Lists your open sessions, newest use first. A sign-in beyond 50 sessions ends the one unused longest. */
+  listSessions(options?: CallOptions): Promise<Answer<Sessions>>;
+
+  /** Ends all your sessions, from the next request on. */
+  endSessions(query?: EndSessionsQuery, options?: CallOptions): Promise<Answer<EndedSessions>>;
+
+  /** Ends one of your sessions, from the next request on. A repeated call changes nothing. */
+  endSession(sessionId: string, options?: CallOptions): Promise<Answer<object>>;
+
   /** Sends a verification email to the account’s address. Registration sends the first one. The link works once, for 24 hours. At most three emails are sent per hour. */
   sendVerification(options?: CallOptions): Promise<Answer<DetailResponse>>;
 
@@ -521,7 +555,7 @@ export interface AccountResource {
   /** Lists the providers that are linked to this account. */
   listIdentities(options?: CallOptions): Promise<Answer<SignInIdentities>>;
 
-  /** Unlinks a provider. Requires a recent sign-in. A repeated call changes nothing. The last sign-in method of an account cannot be removed (409 `state_conflict`). */
+  /** Unlinks a provider and ends the sessions that it began. Requires a recent sign-in. A repeated call changes nothing. The last sign-in method of an account cannot be removed (409 `state_conflict`). */
   unlinkIdentity(provider: 'google' | 'github', options?: CallOptions): Promise<Answer<object>>;
 
   /** Returns the calling account. */
@@ -536,6 +570,33 @@ export interface AccountResource {
   /** Deletes the account. Requires a person who signed in within the last 15 minutes. Sessions, keys and webhooks end, personal data is erased, hand-offs return 410 and products 404. */
   delete(options?: CallOptions): Promise<Answer<DetailResponse>>;
 
+  /** Returns options for `navigator.credentials.create`, valid for five minutes. Requires a recent sign-in, and with a factor a recent proof of it (403 `step_up_required`). */
+  beginPasskeyRegistration(options?: CallOptions): Promise<Answer<PasskeyRegistrationCeremony>>;
+
+  /** Registers a passkey. With the first factor the response has recovery codes. A refused response names the problem: `challenge`, `origin`, `rp_id`, `user_verification` or `format`. */
+  registerPasskey(body: RegisterPasskeyRequest, options?: CallOptions): Promise<Answer<RegisteredPasskey>>;
+
+  /** Lists your passkeys, the earliest first. */
+  listPasskeys(options?: CallOptions): Promise<Answer<Passkeys>>;
+
+  /** Renames one of your passkeys. */
+  renamePasskey(passkeyId: string, body: RenamePasskeyRequest, options?: CallOptions): Promise<Answer<Passkey>>;
+
+  /** Removes a passkey and ends the sessions that it began. The only sign-in method of an account cannot be removed (409 `state_conflict`). */
+  removePasskey(passkeyId: string, options?: CallOptions): Promise<Answer<object>>;
+
+  /** Returns a secret for an authenticator app, in place of one that waits for its first code. Confirm it with a code within ten minutes. */
+  beginTotp(options?: CallOptions): Promise<Answer<PendingTotp>>;
+
+  /** Removes the authenticator app. A repeated call changes nothing. Requires a recent sign-in, and with a factor a recent proof of it (403 `step_up_required`). */
+  removeTotp(options?: CallOptions): Promise<Answer<object>>;
+
+  /** Confirms the pending authenticator app with a code. With the first factor the response has recovery codes. The fifth wrong code within five minutes returns 429 `rate_limited`. */
+  confirmTotp(body: ConfirmTotpRequest, options?: CallOptions): Promise<Answer<ConfirmedTotp>>;
+
+  /** Returns ten new recovery codes and ends the earlier ones. Requires a recent sign-in, and with a factor a recent proof of it (403 `step_up_required`). */
+  renewRecoveryCodes(options?: CallOptions): Promise<Answer<RecoveryCodes>>;
+
   /** Returns the domain that buyers see next to your name while it is verified, and the token that proves it. 404 if no domain is set. */
   getDomain(options?: CallOptions): Promise<Answer<SellerDomain>>;
 
@@ -547,6 +608,17 @@ export interface AccountResource {
 
   /** Returns the current totals of the account, separately for each asset. */
   getSummary(options?: CallOptions): Promise<Answer<AccountSummary>>;
+}
+
+export interface MembersResource {
+  /** Lists the owner and the other members of the account. */
+  list(options?: CallOptions): Promise<Answer<Members>>;
+
+  /** Gives a member another role, from the next request on. Requires a person who signed in within the last 15 minutes. The owner alone makes, changes and removes admins. */
+  changeRole(userId: string, body: ChangeRoleRequest, options?: CallOptions): Promise<Answer<Member>>;
+
+  /** Removes a member, from the next request on. Requires a person who signed in within the last 15 minutes. Members may remove themselves at any time. The owner cannot be removed (409 `state_conflict`). */
+  remove(userId: string, query?: RemoveMemberQuery, options?: CallOptions): Promise<Answer<object>>;
 }
 
 export interface KeysResource {
@@ -716,20 +788,44 @@ export interface AuthResource {
   /** Creates an account on the free plan. */
   register(body: RegisterRequest, options?: CallOptions): Promise<Answer<AuthResponse>>;
 
-  /** Signs in with an email address and a password. */
+  /** Signs in with an email address and a password. A person with a factor gets 401 `factor_required` with a ticket for `POST /v1/auth/factor`. */
   login(body: LoginRequest, options?: CallOptions): Promise<Answer<AuthResponse>>;
+
+  /** Signs in with the token of an email that was sent because the password was right, after a login was refused with `email_link_required`. The link works once, for 15 minutes. */
+  loginWithEmailLink(body: EmailLinkRequest, options?: CallOptions): Promise<Answer<AuthResponse>>;
 
   /** Creates a Sign-In With Solana message for this wallet. Valid once, for five minutes. */
   createWalletNonce(body: WalletNonceRequest, options?: CallOptions): Promise<Answer<WalletNonce>>;
 
-  /** Signs in with a wallet. The first sign-in creates the account. */
+  /** Signs in with a wallet. The first sign-in creates the account. A person with a factor gets 401 `factor_required`. */
   loginWithWallet(body: WalletLoginRequest, options?: CallOptions): Promise<Answer<AuthResponse>>;
 
   /** Renews a token that is valid or expired at most 7 days ago, from the body or the Bearer header. Possible until 30 days after the sign-in. */
   refresh(body?: RefreshRequest, options?: CallOptions): Promise<Answer<AuthResponse>>;
 
-  /** Has no effect on the server: the token remains valid until it expires. Discard it. */
-  logout(options?: CallOptions): Promise<Answer<DetailResponse>>;
+  /** Without `end` it has no effect on the server: the token remains valid until it expires, and you discard it. With `end` the session of the token, or every session, ends from the next request on. */
+  logout(body?: LogoutRequest, options?: CallOptions): Promise<Answer<DetailResponse>>;
+
+  /** Lists the accounts that you may act on, your own one first. */
+  listAccounts(options?: CallOptions): Promise<Answer<AccountsOfPerson>>;
+
+  /** Returns a token of the same session for another account that you are a member of. Other accounts are 404. */
+  switchAccount(body: SwitchAccountRequest, options?: CallOptions): Promise<Answer<AuthResponse>>;
+
+  /** Returns options for `navigator.credentials.get`, valid for five minutes. They are the same for everybody. */
+  beginPasskeyLogin(options?: CallOptions): Promise<Answer<PasskeyCeremony>>;
+
+  /** Signs in with a passkey, which needs no second factor. */
+  loginWithPasskey(body: PasskeyLoginRequest, options?: CallOptions): Promise<Answer<AuthResponse>>;
+
+  /** Completes a sign-in that was refused with 401 `factor_required`, with its ticket and one proof: a code of the authenticator app, a recovery code, or a passkey with the options of `POST /v1/auth/passkey/options`. */
+  loginWithFactor(body: FactorRequest, options?: CallOptions): Promise<Answer<AuthResponse>>;
+
+  /** Returns options for `navigator.credentials.get` with your passkeys, valid for five minutes. */
+  beginStepUp(options?: CallOptions): Promise<Answer<PasskeyCeremony>>;
+
+  /** Proves a factor in a session, with a code of the authenticator app, a recovery code or a passkey, and returns a token of the same session. */
+  stepUp(body: StepUpRequest, options?: CallOptions): Promise<Answer<AuthResponse>>;
 
   /** Sends a password reset link. The response and its timing are the same for every address. The link works once, for 30 minutes. */
   forgotPassword(body: ForgotPasswordRequest, options?: CallOptions): Promise<Answer<DetailResponse>>;
@@ -775,6 +871,7 @@ export interface Resources {
   railSettings: RailSettingsResource;
   analytics: AnalyticsResource;
   account: AccountResource;
+  members: MembersResource;
   keys: KeysResource;
   auditLog: AuditLogResource;
   delivery: DeliveryResource;
@@ -794,10 +891,24 @@ export interface Resources {
 export interface Operations {
   register: { body: RegisterRequest; answer: Promise<Answer<AuthResponse>> };
   login: { body: LoginRequest; answer: Promise<Answer<AuthResponse>> };
+  loginWithEmailLink: { body: EmailLinkRequest; answer: Promise<Answer<AuthResponse>> };
   createWalletNonce: { body: WalletNonceRequest; answer: Promise<Answer<WalletNonce>> };
   loginWithWallet: { body: WalletLoginRequest; answer: Promise<Answer<AuthResponse>> };
   refreshToken: { body?: RefreshRequest; answer: Promise<Answer<AuthResponse>> };
-  logout: { answer: Promise<Answer<DetailResponse>> };
+  logout: { body?: LogoutRequest; answer: Promise<Answer<DetailResponse>> };
+  listSessions: { answer: Promise<Answer<Sessions>> };
+  endSessions: { query?: EndSessionsQuery; answer: Promise<Answer<EndedSessions>> };
+  endSession: { params: { session_id: string }; answer: Promise<Answer<object>> };
+  listAccounts: { answer: Promise<Answer<AccountsOfPerson>> };
+  switchAccount: { body: SwitchAccountRequest; answer: Promise<Answer<AuthResponse>> };
+  listMembers: { answer: Promise<Answer<Members>> };
+  changeRole: { params: { user_id: string }; body: ChangeRoleRequest; answer: Promise<Answer<Member>> };
+  removeMember: { params: { user_id: string }; query?: RemoveMemberQuery; answer: Promise<Answer<object>> };
+  beginPasskeyLogin: { answer: Promise<Answer<PasskeyCeremony>> };
+  loginWithPasskey: { body: PasskeyLoginRequest; answer: Promise<Answer<AuthResponse>> };
+  loginWithFactor: { body: FactorRequest; answer: Promise<Answer<AuthResponse>> };
+  beginStepUp: { answer: Promise<Answer<PasskeyCeremony>> };
+  stepUp: { body: StepUpRequest; answer: Promise<Answer<AuthResponse>> };
   sendVerification: { answer: Promise<Answer<DetailResponse>> };
   verifyEmail: { body: VerifyEmailRequest; answer: Promise<Answer<DetailResponse>> };
   previewVerification: { body: PreviewVerificationRequest; answer: Promise<Answer<VerificationPreview>> };
@@ -812,6 +923,15 @@ export interface Operations {
   updateAccount: { body: UpdateAccountRequest; answer: Promise<Answer<UpdateResponse>> };
   changeSecurity: { body: ChangeSecurityRequest; answer: Promise<Answer<UpdateResponse>> };
   deleteAccount: { answer: Promise<Answer<DetailResponse>> };
+  beginPasskeyRegistration: { answer: Promise<Answer<PasskeyRegistrationCeremony>> };
+  registerPasskey: { body: RegisterPasskeyRequest; answer: Promise<Answer<RegisteredPasskey>> };
+  listPasskeys: { answer: Promise<Answer<Passkeys>> };
+  renamePasskey: { params: { passkey_id: string }; body: RenamePasskeyRequest; answer: Promise<Answer<Passkey>> };
+  removePasskey: { params: { passkey_id: string }; answer: Promise<Answer<object>> };
+  beginTotp: { answer: Promise<Answer<PendingTotp>> };
+  removeTotp: { answer: Promise<Answer<object>> };
+  confirmTotp: { body: ConfirmTotpRequest; answer: Promise<Answer<ConfirmedTotp>> };
+  renewRecoveryCodes: { answer: Promise<Answer<RecoveryCodes>> };
   getDomain: { answer: Promise<Answer<SellerDomain>> };
   setDomain: { body: SetDomainRequest; answer: Promise<Answer<SellerDomain>> };
   deleteDomain: { answer: Promise<Answer<object>> };

@@ -5,7 +5,7 @@ import type { EventType, SvcEvent } from './events.ts';
 export interface RegisterRequest {
   /** Email address. */
   email: string;
-  /** Password of 8 to 128 characters. */
+  /** Password of 8 to 128 characters, and none of the commonest. */
   password: string;
   /** Name of the account, as buyers see it. */
   display_name: string;
@@ -24,6 +24,8 @@ export interface Claims {
   is_staff: boolean;
 }
 
+export type Timestamp = string;
+
 export interface AuthResponse {
   /** Session token for `Authorization: Bearer`. */
   token: string;
@@ -33,10 +35,16 @@ export interface AuthResponse {
   tier: 'free' | 'starter' | 'growth' | 'scale';
   /** Email address. */
   email: string | null;
+  /** Account that the token acts on. */
+  account_id: string;
+  /** Role in that account. */
+  role: 'owner' | 'admin' | 'developer' | 'finance' | 'support' | 'viewer';
+  /** Session of the token. A renewed token keeps it. */
+  session_id: string;
   /** Claims of the token about the account. */
   claims: Claims;
   /** Time of expiry. */
-  expires_at: string;
+  expires_at: Timestamp;
 }
 
 export interface LoginRequest {
@@ -44,6 +52,11 @@ export interface LoginRequest {
   email: string;
   /** Password of 8 to 128 characters. */
   password: string;
+}
+
+export interface EmailLinkRequest {
+  /** Token from the email: the part after `#token=` in its link. */
+  token: string;
 }
 
 export interface WalletNonceRequest {
@@ -57,9 +70,9 @@ export interface WalletNonce {
   /** Message to sign. */
   message: string;
   /** Time of issue. */
-  issued_at: string;
+  issued_at: Timestamp;
   /** Time of expiry. */
-  expires_at: string;
+  expires_at: Timestamp;
 }
 
 export interface WalletLoginRequest {
@@ -76,9 +89,184 @@ export interface RefreshRequest {
   token?: string;
 }
 
+export interface LogoutRequest {
+  /** Sessions to end on the server: that of the token, or all. */
+  end?: 'session' | 'all';
+}
+
 export interface DetailResponse {
   /** Human-readable message. Do not branch on it. */
   detail: string;
+}
+
+export interface Session {
+  /** Identifier of the session. */
+  session_id: string;
+  /** True for the session of the calling token. */
+  current: boolean;
+  /** Sign-in method that began the session. */
+  method: 'password' | 'siws' | 'nonce' | 'google' | 'github' | 'passkey' | 'email_link';
+  /** Second factor of the sign-in. */
+  factor: 'passkey' | 'totp' | 'recovery_code' | null;
+  /** Address of the sign-in. */
+  ip: string;
+  /** Country of that address, as ISO 3166-1 alpha-2. */
+  country?: string;
+  /** Browser or program that signed in, as it names itself. */
+  user_agent: string;
+  /** Account that the session acts on. */
+  account_id: string;
+  /** Time at which the object was created. */
+  created_at: Timestamp;
+  /** Time of the last use, exact within five minutes. */
+  last_seen_at: Timestamp;
+  /** Time of expiry. */
+  expires_at: Timestamp;
+}
+
+export interface Sessions {
+  /** Open sessions. */
+  items: Session[];
+}
+
+export interface EndedSessions {
+  /** Number of sessions that ended. */
+  ended: number;
+}
+
+export type Role = 'owner' | 'admin' | 'developer' | 'finance' | 'support' | 'viewer';
+
+export interface AccountOfPerson {
+  /** Identifier of the account. */
+  account_id: string;
+  /** Name of the account, as buyers see it. */
+  display_name: string;
+  /** Role in the account. */
+  role: Role;
+  /** Plan: `free`, `starter`, `growth` or `scale`. */
+  tier: 'free' | 'starter' | 'growth' | 'scale';
+  /** True for the account that the token acts on. */
+  current: boolean;
+  /** Time at which the person joined the account. */
+  joined_at: Timestamp;
+}
+
+export interface AccountsOfPerson {
+  /** Accounts. */
+  items: AccountOfPerson[];
+}
+
+export interface SwitchAccountRequest {
+  /** Account to act on. */
+  account_id: string;
+}
+
+export interface Member {
+  /** Identifier of the person. */
+  user_id: string;
+  /** Name of the person. */
+  display_name: string;
+  /** Email address. */
+  email: string | null;
+  /** Role in the account. */
+  role: Role;
+  /** True if the person has a passkey or an authenticator app. */
+  has_factor: boolean;
+  /** Time at which the person joined the account. */
+  joined_at: Timestamp;
+  /** Person who invited the member. */
+  invited_by?: string;
+}
+
+export interface Members {
+  /** Members, the owner first. */
+  items: Member[];
+}
+
+export interface ChangeRoleRequest {
+  /** New role. */
+  role: 'admin' | 'developer' | 'finance' | 'support' | 'viewer';
+}
+
+export interface PasskeyCeremony {
+  /** Identifier of the ceremony, as its options name it. */
+  ceremony_id: string;
+  /** `PublicKeyCredentialRequestOptionsJSON` for `navigator.credentials.get`. */
+  options: {
+    /** Challenge, valid once and for five minutes. */
+    challenge: string;
+    /** Milliseconds for the person to answer. */
+    timeout: number;
+    /** Host of the service. */
+    rpId: string;
+    /** Passkeys that may answer. All may if the list is empty. */
+    allowCredentials: {
+      /** Identifier of the credential. */
+      id: string;
+      /** Type of the credential. */
+      type: 'public-key';
+      /** Transports of the authenticator. */
+      transports: string[];
+    }[];
+    /** The authenticator verifies the person. */
+    userVerification: 'required';
+  };
+}
+
+/** `AuthenticationResponseJSON` of Web Authentication, as `toJSON()` returns it. */
+export interface PasskeyAuthenticationResponse {
+  /** Identifier of the credential. */
+  id: string;
+  /** Identifier of the credential. */
+  rawId: string;
+  /** Type of the credential. */
+  type: 'public-key';
+  /** Attachment of the authenticator. */
+  authenticatorAttachment?: string | null;
+  /** Results of extensions. Ignored. */
+  clientExtensionResults?: Record<string, unknown>;
+  /** Response of the authenticator. */
+  response: {
+    /** Client data of the browser. */
+    clientDataJSON: string;
+    /** Authenticator data. */
+    authenticatorData: string;
+    /** Signature of the authenticator. */
+    signature: string;
+    /** Handle of the person at the authenticator. */
+    userHandle?: string | null;
+  };
+}
+
+export interface PasskeyLoginRequest {
+  /** Identifier of the ceremony, as its options name it. */
+  ceremony_id: string;
+  /** `AuthenticationResponseJSON` of the browser. */
+  response: PasskeyAuthenticationResponse;
+}
+
+export interface FactorRequest {
+  /** Ticket of the refusal `factor_required`. */
+  ticket: string;
+  /** Six digits of the authenticator app. */
+  totp?: string;
+  /** Unused recovery code. */
+  recovery_code?: string;
+  /** Identifier of the passkey’s ceremony, with `response`. */
+  ceremony_id?: string;
+  /** `AuthenticationResponseJSON` of the browser, with `ceremony_id`. */
+  response?: PasskeyAuthenticationResponse;
+}
+
+export interface StepUpRequest {
+  /** Six digits of the authenticator app. */
+  totp?: string;
+  /** Unused recovery code. */
+  recovery_code?: string;
+  /** Identifier of the passkey’s ceremony, with `response`. */
+  ceremony_id?: string;
+  /** `AuthenticationResponseJSON` of the browser, with `ceremony_id`. */
+  response?: PasskeyAuthenticationResponse;
 }
 
 export interface VerifyEmailRequest {
@@ -95,7 +283,7 @@ export interface VerificationPreview {
   /** Name of the account, as buyers see it. */
   account: string;
   /** Time at which the object was created. */
-  created_at: string;
+  created_at: Timestamp;
   /** Email address. */
   email: string;
 }
@@ -113,7 +301,7 @@ export interface ForgotPasswordRequest {
 export interface ResetPasswordRequest {
   /** Token from the email: the part after `#token=` in its link. */
   token: string;
-  /** New password of 8 to 128 characters. */
+  /** New password of 8 to 128 characters, and none of the commonest. */
   new_password: string;
 }
 
@@ -148,7 +336,7 @@ export interface SignInIdentities {
     /** Email address. */
     email?: string;
     /** Time at which the provider was linked. */
-    linked_at: string;
+    linked_at: Timestamp;
   }[];
 }
 
@@ -183,10 +371,19 @@ export interface MerchantSettings {
   default_support_url: string;
 }
 
+export interface Factors {
+  /** Number of passkeys. */
+  passkeys: number;
+  /** True if the person has an authenticator app. */
+  totp: boolean;
+  /** Number of unused recovery codes. */
+  recovery_codes_left: number;
+}
+
 /** Time of the takeover of the account by the owner of its email address, and the access that ended with it. */
 export interface ClaimedAccount {
   /** Time of the takeover. */
-  at: string;
+  at: Timestamp;
   /** Number of revoked keys. */
   keys: number;
   /** Number of disabled endpoints. */
@@ -200,6 +397,10 @@ export interface ClaimedAccount {
 export interface Account {
   /** Identifier of the account. */
   user_id: string;
+  /** Identifier of the account. */
+  account_id: string;
+  /** Role of the caller in the account. Null for a key. */
+  role: 'owner' | 'admin' | 'developer' | 'finance' | 'support' | 'viewer' | null;
   /** Email address. */
   email: string | null;
   /** Address of a Solana wallet. */
@@ -221,7 +422,7 @@ export interface Account {
   /** Region that stores the account, if the deployment has regions. */
   region?: 'wnam' | 'enam' | 'weur' | 'eeur' | 'apac' | 'oc';
   /** Time at which the object was created. */
-  created_at: string;
+  created_at: Timestamp;
   /** Identifier of the calling key. */
   key_id: string | null;
   /** True if the calling key acts in the sandbox. */
@@ -230,10 +431,14 @@ export interface Account {
   notification_prefs: NotificationPrefs;
   /** Appearance of your checkout pages. */
   merchant_settings: MerchantSettings;
+  /** True if all sales are paused. */
+  sales_paused: boolean;
   /** Claims of the token about the account. */
   claims: Claims;
   /** True if the account has a password. */
   has_password: boolean;
+  /** Second factors of the person. */
+  factors: Factors;
   /** Linked sign-in providers. */
   auth_providers: string[];
   /** Access that ended when the owner of the email address took over the account. */
@@ -279,6 +484,8 @@ export interface UpdateAccountRequest {
   };
   /** Appearance of your checkout pages. */
   merchant_settings?: MerchantSettingsPatch;
+  /** Pauses all sales in both modes: checkout, payment sessions, x402 and metered sessions answer 409 with reason `paused`. What has begun finishes. Resuming requires a recent sign-in. */
+  sales_paused?: boolean;
 }
 
 export interface UpdateResponse {
@@ -293,8 +500,159 @@ export interface ChangeSecurityRequest {
   email?: string;
   /** Current password, as proof of identity. */
   current_password?: string;
-  /** New password of 8 to 128 characters. */
+  /** New password of 8 to 128 characters, and none of the commonest. */
   new_password?: string;
+}
+
+export interface PasskeyRegistrationCeremony {
+  /** Identifier of the ceremony, as its options name it. */
+  ceremony_id: string;
+  /** `PublicKeyCredentialCreationOptionsJSON` for `navigator.credentials.create`. */
+  options: {
+    /** Challenge, valid once and for five minutes. */
+    challenge: string;
+    /** Milliseconds for the person to answer. */
+    timeout: number;
+    /** Service that the passkey is for. */
+    rp: {
+      /** Host of the service. */
+      id: string;
+      /** Name of the service. */
+      name: string;
+    };
+    /** Person that the passkey is for. */
+    user: {
+      /** Random handle of the person. */
+      id: string;
+      /** Email address or wallet of the person. */
+      name: string;
+      /** Name of the person. */
+      displayName: string;
+    };
+    /** Algorithms, the preferred one first. */
+    pubKeyCredParams: {
+      /** Type of the credential. */
+      type: 'public-key';
+      /** COSE algorithm. */
+      alg: number;
+    }[];
+    /** Passkeys that are registered already. */
+    excludeCredentials: {
+      /** Identifier of the credential. */
+      id: string;
+      /** Type of the credential. */
+      type: 'public-key';
+      /** Transports of the authenticator. */
+      transports: string[];
+    }[];
+    /** Requirements on the authenticator. */
+    authenticatorSelection: {
+      /** The authenticator stores the passkey. */
+      residentKey: 'required';
+      /** The same, for older browsers. */
+      requireResidentKey: boolean;
+      /** The authenticator verifies the person. */
+      userVerification: 'required';
+    };
+    /** No statement about the make of the authenticator. */
+    attestation: 'none';
+  };
+}
+
+/** `RegistrationResponseJSON` of Web Authentication, as `toJSON()` returns it. */
+export interface PasskeyRegistrationResponse {
+  /** Identifier of the credential. */
+  id: string;
+  /** Identifier of the credential. */
+  rawId: string;
+  /** Type of the credential. */
+  type: 'public-key';
+  /** Attachment of the authenticator. */
+  authenticatorAttachment?: string | null;
+  /** Results of extensions. Ignored. */
+  clientExtensionResults?: Record<string, unknown>;
+  /** Response of the authenticator. */
+  response: {
+    /** Client data of the browser. */
+    clientDataJSON: string;
+    /** Attestation object of the authenticator. */
+    attestationObject: string;
+    /** Transports of the authenticator. */
+    transports?: string[];
+    /** Copy of a part of the attestation object. Ignored. */
+    authenticatorData?: string;
+    /** Copy of a part of the attestation object. Ignored. */
+    publicKey?: string;
+    /** Copy of a part of the attestation object. Ignored. */
+    publicKeyAlgorithm?: number;
+  };
+}
+
+export interface RegisterPasskeyRequest {
+  /** Identifier of the ceremony, as its options name it. */
+  ceremony_id: string;
+  /** `RegistrationResponseJSON` of the browser. */
+  response: PasskeyRegistrationResponse;
+  /** Name of the passkey. Default: the day of its registration. */
+  name?: string;
+}
+
+export interface Passkey {
+  /** Unique identifier. */
+  passkey_id: string;
+  /** Name of the passkey. */
+  name: string;
+  /** True if the passkey is synchronized or backed up, and so survives the loss of a device. */
+  backed_up: boolean;
+  /** Transports of the authenticator. */
+  transports: string[];
+  /** Time at which the object was created. */
+  created_at: Timestamp;
+  /** Time of the last use. */
+  last_used_at: Timestamp | null;
+}
+
+export interface RegisteredPasskey {
+  /** Registered passkey. */
+  passkey: Passkey;
+  /** Ten codes, each of which replaces a factor once. Shown only in this response. Store them safely. */
+  recovery_codes?: string[];
+}
+
+export interface Passkeys {
+  /** Passkeys. */
+  items: Passkey[];
+}
+
+export interface RenamePasskeyRequest {
+  /** Name of the passkey, to recognize it by. */
+  name: string;
+}
+
+export interface PendingTotp {
+  /** URI of the QR code that the app scans. */
+  otpauth_uri: string;
+  /** Secret in base32, to type in. Shown only in this response. */
+  secret: string;
+  /** Time of expiry. */
+  expires_at: Timestamp;
+}
+
+export interface ConfirmTotpRequest {
+  /** Six digits of the authenticator app. */
+  code: string;
+}
+
+export interface ConfirmedTotp {
+  /** Time of the confirmation. */
+  confirmed_at: Timestamp;
+  /** Ten codes, each of which replaces a factor once. Shown only in this response. Store them safely. */
+  recovery_codes?: string[];
+}
+
+export interface RecoveryCodes {
+  /** Ten codes, each of which replaces a factor once. Shown only in this response. Store them safely. */
+  recovery_codes: string[];
 }
 
 export interface SellerDomain {
@@ -303,7 +661,7 @@ export interface SellerDomain {
   /** Status of the domain. Buyers see the domain while it is `verified`. `failed`: the file does not contain the token. */
   status: 'pending' | 'verified' | 'failed';
   /** Time of the check. */
-  checked_at?: string;
+  checked_at?: Timestamp;
   /** Token that `/.well-known/svc-merchant.json` must contain, as `{account_id, token}`. */
   token: string;
   /** DNS record by which you declare that this service signs x402 offers and receipts for your domain. Optional, and not checked. */
@@ -332,7 +690,7 @@ export interface PlatformReadiness {
   /** Result of the last test of the platform. */
   ok: boolean;
   /** Time of the last test of the platform. */
-  last_test_at?: string;
+  last_test_at?: Timestamp;
 }
 
 export interface DeliveryReadiness {
@@ -367,7 +725,7 @@ export interface BegunClaim {
   /** Code to post in the chat or guild. */
   code: string;
   /** Time of expiry. */
-  expires_at: string;
+  expires_at: Timestamp;
 }
 
 /** Chat or guild that belongs to the account. */
@@ -381,7 +739,7 @@ export interface CommunityClaim {
   /** Discord guild id, as text. */
   guild_id?: string;
   /** Time at which the administrator posted the code. */
-  claimed_at: string;
+  claimed_at: Timestamp;
 }
 
 export interface CommunityClaims {
@@ -436,7 +794,7 @@ export interface AccountSummary {
     SOL: Sums;
   };
   /** Time of the figures. */
-  as_of: string;
+  as_of: Timestamp;
 }
 
 export interface AssetTotals {
@@ -533,7 +891,7 @@ export interface Analytics {
     p95_ms?: number;
   };
   /** Time of the figures. */
-  as_of: string;
+  as_of: Timestamp;
 }
 
 export interface ApiKey {
@@ -548,11 +906,11 @@ export interface ApiKey {
   /** True if the key acts only on sandbox objects. */
   sandbox_mode: boolean;
   /** Time of the last request with the key. */
-  last_used_at: string | null;
+  last_used_at: Timestamp | null;
   /** Time at which the object was created. */
-  created_at: string;
+  created_at: Timestamp;
   /** Time at which the key was revoked. */
-  revoked_at: string | null;
+  revoked_at: Timestamp | null;
   /** Operations that the key may call, besides its permissions. `null`: all. */
   scopes:
     | (
@@ -588,7 +946,7 @@ export interface ApiKey {
       )[]
     | null;
   /** Time from which the key is refused. `null`: never. */
-  expires_at: string | null;
+  expires_at: Timestamp | null;
   /** Networks from which the key is accepted. `null`: all. */
   allowed_ips: string[] | null;
   /** Creator of the key. */
@@ -603,7 +961,7 @@ export interface ApiKey {
   /** Key that this one replaces. */
   rolled_from?: string;
   /** Time at which the key, replaced by another, is revoked. */
-  ends_at?: string;
+  ends_at?: Timestamp;
   /** Usage of the key. */
   usage_summary: {
     /** Number of requests. */
@@ -615,14 +973,14 @@ export interface ApiKey {
     /** Number of customer units that the key consumed. */
     credits_burned: number;
     /** Time of the last request. */
-    latest_activity_at: string | null;
+    latest_activity_at: Timestamp | null;
     /** Path of the last request. */
     latest_endpoint: string | null;
   };
   /** Most recent requests. */
   recent_activity: {
     /** Time of the request. */
-    at: string;
+    at: Timestamp;
     /** HTTP method. */
     method: string;
     /** Path of the request. */
@@ -767,15 +1125,15 @@ export interface WebhookEndpoint {
   /** Last characters of the secret. */
   secret_hint: string;
   /** Time of the last successful attempt. Successes within a minute count as one. */
-  last_success_at?: string;
+  last_success_at?: Timestamp;
   /** Time of the last failed attempt. */
-  last_failure_at?: string;
+  last_failure_at?: Timestamp;
   /** Number of failed attempts since the last success. */
   failure_streak: number;
   /** Time since which all deliveries fail. */
-  failing_since?: string;
+  failing_since?: Timestamp;
   /** Time at which the endpoint is disabled, unless a delivery succeeds before. */
-  disables_at?: string;
+  disables_at?: Timestamp;
   /** True for real money, false for the sandbox. */
   livemode: boolean;
   /** Key or person that created the endpoint. */
@@ -783,9 +1141,9 @@ export interface WebhookEndpoint {
   /** Key or person that last changed the URL or the secret. */
   changed_by?: Maker;
   /** Time at which the object was created. */
-  created_at: string;
+  created_at: Timestamp;
   /** Time of the last change to the object. */
-  updated_at: string;
+  updated_at: Timestamp;
 }
 
 export interface AutomationHook extends WebhookEndpoint {
@@ -1091,9 +1449,9 @@ export interface Product {
   /** URL of the checkout page. */
   checkout_url: string;
   /** Time at which the object was created. */
-  created_at: string;
+  created_at: Timestamp;
   /** Time of the last change to the object. */
-  updated_at: string;
+  updated_at: Timestamp;
 }
 
 export interface UpdateProductRequest {
@@ -1151,6 +1509,9 @@ export interface UpdateProductRequest {
   trusted_customer_ref?: boolean;
 }
 
+/** Number of entries on all pages. Exact up to 10,000, with some filters up to 2,000: the description of each list names them. */
+export type Total = number;
+
 export interface ProductPage {
   /** Entries of this page. */
   items: Product[];
@@ -1158,8 +1519,7 @@ export interface ProductPage {
   page: number;
   /** Maximum number of entries per page. */
   per_page: number;
-  /** Number of entries on all pages. Exact up to 10,000, with some filters up to 2,000: the description of each list names them. */
-  total: number;
+  total: Total;
   /** Number of pages. */
   total_pages: number;
   /** True if another page follows. */
@@ -1219,9 +1579,9 @@ export interface PriceQuote {
   /** Source of the exchange rate. */
   source: string;
   /** Time of the exchange rate. */
-  as_of: string;
+  as_of: Timestamp;
   /** Time of expiry. */
-  expires_at: string;
+  expires_at: Timestamp;
 }
 
 /** Ten largest amounts that arrived and do not pay this payment, until the merchant accepts them. Buyer view only. */
@@ -1236,7 +1596,7 @@ export type SeenMoney = {
 
 export interface ConnectResponse {
   /** Business time of this response. Count down to `expires_at` from this time, not from the device's clock. */
-  now: string;
+  now: Timestamp;
   /** Identifier of the payment. It grants access to the payment’s status. */
   payment_id: string;
   /** Status of the payment. `PENDING_CONFIRMATION` only if the payment session already has a payment in flight: wait, do not pay again. */
@@ -1281,7 +1641,7 @@ export interface ConnectResponse {
   /** Money that arrived and does not pay this payment. Visible to the buyer only. */
   seen?: SeenMoney;
   /** Time of expiry. */
-  expires_at: string;
+  expires_at: Timestamp;
   /** URL of the payment’s status. */
   status_url: string;
   /** Milliseconds to wait before the next poll; null if the status is final. */
@@ -1316,7 +1676,7 @@ export interface UnmatchedPayment {
   /** Wallet that paid. */
   payer_wallet: string;
   /** Time of the block. */
-  block_time: string;
+  block_time: Timestamp;
   /** Reason the money was not matched: `late`, `underpaid`, `second_payment` or `identity_missing`. */
   reason: 'late' | 'underpaid' | 'second_payment' | 'identity_missing';
   /** Status of the object. */
@@ -1331,7 +1691,7 @@ export interface Refund {
   /** Signature of the transaction. */
   tx_signature: string;
   /** Time of the refund. */
-  at: string;
+  at: Timestamp;
 }
 
 /** Access of the buyer. Shown only with the buyer’s `X-Svc-Identity-Session`. */
@@ -1384,15 +1744,15 @@ export interface Payment {
   /** Slot of the block. */
   slot?: number;
   /** Time of the block. */
-  block_time?: string;
+  block_time?: Timestamp;
   /** Time at which the payment was confirmed on the chain. */
-  confirmed_at?: string;
+  confirmed_at?: Timestamp;
   /** Time at which the payment became final. */
-  finalized_at?: string;
+  finalized_at?: Timestamp;
   /** Time at which the chain dropped the confirmed transaction. Access was revoked, and is restored if the transaction lands after all. */
-  orphaned_at?: string;
+  orphaned_at?: Timestamp;
   /** Time of expiry. */
-  expires_at: string;
+  expires_at: Timestamp;
   /** Your own name for the customer. Merchant view only. */
   customer_ref?: string;
   /** Identifier of the membership. */
@@ -1421,7 +1781,7 @@ export interface Payment {
   /** Refunds to the paying wallet, as found on the chain. */
   refunded?: Refund[];
   /** End of the buyer’s access by a confirmed payment, later purchases included. Absent if the access has no end. Buyer view only. */
-  access_until?: string;
+  access_until?: Timestamp;
   /** Access of the buyer to the chat or guild. Shown only with the buyer’s `X-Svc-Identity-Session`. */
   delivery?: BuyersDelivery;
   /** Current state of the native subscription of a confirmed payment. Buyer view only. */
@@ -1429,7 +1789,7 @@ export interface Payment {
     /** Status of the object. */
     status: 'pending' | 'active' | 'past_due' | 'requires_reapproval' | 'cancel_requested' | 'cancelled' | 'expired';
     /** Time of the next charge. Absent if nothing further is charged. */
-    next_charge_at?: string;
+    next_charge_at?: Timestamp;
   };
   /** Name that the client of an x402 payment gave it (extension `payment-identifier`). It names one payment of the product. */
   payment_identifier?: string;
@@ -1440,9 +1800,9 @@ export interface Payment {
   /** True for real money, false for the sandbox. */
   livemode: boolean;
   /** Time at which the object was created. */
-  created_at: string;
+  created_at: Timestamp;
   /** Time of the last change to the object. */
-  updated_at: string;
+  updated_at: Timestamp;
   /** Version of the object. Each change increases it. */
   version: number;
   /** Milliseconds to wait before the next poll; null if the status is final. */
@@ -1475,7 +1835,7 @@ export interface Handoff {
   /** Link for the buyer. Valid for one payment. */
   url: string;
   /** Time of expiry. */
-  expires_at: string;
+  expires_at: Timestamp;
 }
 
 export interface ResolvedHandoff {
@@ -1486,7 +1846,7 @@ export interface ResolvedHandoff {
   /** Shortened name, for the buyer to recognize. */
   customer_label?: string;
   /** Time of expiry. */
-  expires_at: string;
+  expires_at: Timestamp;
 }
 
 export interface IdentitySession {
@@ -1497,7 +1857,7 @@ export interface IdentitySession {
   /** URL to send the buyer to. */
   deep_link: string;
   /** Time of expiry. */
-  expires_at: string;
+  expires_at: Timestamp;
 }
 
 export interface ConnectorIdentity {
@@ -1512,7 +1872,7 @@ export interface ConnectorIdentity {
     /** Access token of the buyer at the platform. Used once to admit the buyer, then erased. */
     access_token: string;
     /** Time of expiry. */
-    expires_at: string;
+    expires_at: Timestamp;
   };
 }
 
@@ -1528,9 +1888,9 @@ export interface CompletedIdentity {
   /** Status of the object. */
   status: 'completed';
   /** Time at which the buyer proved their identity. */
-  completed_at: string;
+  completed_at: Timestamp;
   /** Time of expiry. */
-  expires_at: string;
+  expires_at: Timestamp;
 }
 
 export interface PaymentPage {
@@ -1540,8 +1900,7 @@ export interface PaymentPage {
   page: number;
   /** Maximum number of entries per page. */
   per_page: number;
-  /** Number of entries on all pages. Exact up to 10,000, with some filters up to 2,000: the description of each list names them. */
-  total: number;
+  total: Total;
   /** Number of pages. */
   total_pages: number;
   /** True if another page follows. */
@@ -1572,7 +1931,7 @@ export interface ReceiptDocument {
   /** Slot of the block. */
   slot: number;
   /** Time of the block. */
-  block_time: string;
+  block_time: Timestamp;
   /** Wallet that paid. */
   payer: string;
   /** Wallet that receives the payment. */
@@ -1595,7 +1954,7 @@ export interface ReceiptDocument {
   /** Memo that the transaction must carry to be matched to this payment. */
   memo: string;
   /** Time of issue. */
-  issued_at: string;
+  issued_at: Timestamp;
   /** True for real money, false for the sandbox. */
   livemode: boolean;
   /** Exchange rate, if the price had another asset than the payment. From version 2. */
@@ -1607,7 +1966,7 @@ export interface ReceiptDocument {
     /** Source of the exchange rate. */
     source: string;
     /** Time of the exchange rate. */
-    as_of: string;
+    as_of: Timestamp;
   };
   /** Operator of the service. From version 2. */
   operator?: {
@@ -1698,7 +2057,7 @@ export interface Receipt {
   /** Invoice metadata of the merchant. Merchant view only. */
   invoice_metadata?: InvoiceMetadata;
   /** Time at which the object was created. */
-  created_at: string;
+  created_at: Timestamp;
 }
 
 export interface RefundTransactionRequest {
@@ -1717,7 +2076,7 @@ export interface RefundTransaction {
   /** Solana transaction in base64. Unsigned if the service created it. */
   transaction: string;
   /** Time of expiry. */
-  expires_at: string;
+  expires_at: Timestamp;
 }
 
 export interface ConfirmRefundRequest {
@@ -1727,7 +2086,7 @@ export interface ConfirmRefundRequest {
 
 export interface CurrentPayment extends Payment {
   /** Business time of this response. Count down to `expires_at` from this time, not from the device's clock. */
-  now: string;
+  now: Timestamp;
 }
 
 export interface ConfirmRequest {
@@ -1739,7 +2098,7 @@ export interface ConfirmRequest {
 
 export interface ConfirmResponse {
   /** Business time of this response. Count down to `expires_at` from this time, not from the device's clock. */
-  now: string;
+  now: Timestamp;
   /** Current state of the payment. */
   payment: Payment;
   /** Identifier of the membership. */
@@ -1772,7 +2131,7 @@ export interface MembershipDelivery {
   /** Error of the last attempt, as the platform reports it; `not_a_member`: the buyer was invited and has not joined. */
   last_error?: string;
   /** Time at which the buyer was admitted. */
-  delivered_at?: string;
+  delivered_at?: Timestamp;
 }
 
 export interface Membership {
@@ -1792,11 +2151,11 @@ export interface Membership {
   /** Status of the object. */
   status: 'pending' | 'active' | 'grace' | 'expired' | 'cancelled';
   /** End of the paid time; null: no end. */
-  paid_through: string | null;
+  paid_through: Timestamp | null;
   /** Time until which delivered access continues after the paid time. */
-  grace_until?: string;
+  grace_until?: Timestamp;
   /** End of delivered access: paid time plus grace; null: no end. */
-  expires_at: string | null;
+  expires_at: Timestamp | null;
   /** Identifier of the native subscription that pays for the membership. */
   authorization_id?: string;
   /** Status of the native subscription that pays for the membership. */
@@ -1804,7 +2163,7 @@ export interface Membership {
   /** True if the subscription ends with the paid period. */
   cancel_at_period_end: boolean;
   /** Time of the cancellation. */
-  cancelled_at?: string;
+  cancelled_at?: Timestamp;
   /** Delivery status of the access. */
   delivery: MembershipDelivery;
   /** Identifier of the payment that last extended the membership. */
@@ -1812,9 +2171,9 @@ export interface Membership {
   /** True for real money, false for the sandbox. */
   livemode: boolean;
   /** Time at which the object was created. */
-  created_at: string;
+  created_at: Timestamp;
   /** Time of the last change to the object. */
-  updated_at: string;
+  updated_at: Timestamp;
   /** Version of the object. Each change increases it. */
   version: number;
 }
@@ -1826,8 +2185,7 @@ export interface MembershipPage {
   page: number;
   /** Maximum number of entries per page. */
   per_page: number;
-  /** Number of entries on all pages. Exact up to 10,000, with some filters up to 2,000: the description of each list names them. */
-  total: number;
+  total: Total;
   /** Number of pages. */
   total_pages: number;
   /** True if another page follows. */
@@ -1843,8 +2201,7 @@ export interface ReceiptPage {
   page: number;
   /** Maximum number of entries per page. */
   per_page: number;
-  /** Number of entries on all pages. Exact up to 10,000, with some filters up to 2,000: the description of each list names them. */
-  total: number;
+  total: Total;
   /** Number of pages. */
   total_pages: number;
   /** True if another page follows. */
@@ -1867,7 +2224,7 @@ export interface ReceiptVerification {
   /** SHA-256 of the document’s bytes, in hex. */
   sha256: string;
   /** Time of the check. */
-  checked_at: string;
+  checked_at: Timestamp;
 }
 
 export interface InvoiceMetadataPatch {
@@ -1939,8 +2296,7 @@ export interface WebhookEndpointPage {
   page: number;
   /** Maximum number of entries per page. */
   per_page: number;
-  /** Number of entries on all pages. Exact up to 10,000, with some filters up to 2,000: the description of each list names them. */
-  total: number;
+  total: Total;
   /** Number of pages. */
   total_pages: number;
   /** True if another page follows. */
@@ -2025,13 +2381,13 @@ export interface WebhookDelivery {
   /** True for a delivery from a test of the endpoint. */
   test?: true;
   /** Time of the next attempt. */
-  next_attempt_at?: string | null;
+  next_attempt_at?: Timestamp | null;
   /** Identifier of the delivery that this one repeats. */
   replay_of?: number;
   /** Time at which the object was created. */
-  created_at: string;
+  created_at: Timestamp;
   /** Time of completion. */
-  completed_at?: string;
+  completed_at?: Timestamp;
 }
 
 export interface WebhookDeliveryPage {
@@ -2041,8 +2397,7 @@ export interface WebhookDeliveryPage {
   page: number;
   /** Maximum number of entries per page. */
   per_page: number;
-  /** Number of entries on all pages. Exact up to 10,000, with some filters up to 2,000: the description of each list names them. */
-  total: number;
+  total: Total;
   /** Number of pages. */
   total_pages: number;
   /** True if another page follows. */
@@ -2055,7 +2410,7 @@ export interface WebhookTimeline {
   /** Entries of this page. */
   items: {
     /** Time of the event or delivery. */
-    at: string;
+    at: Timestamp;
     /** Kind of the object. */
     kind: 'event' | 'delivery';
     /** Type of the object. */
@@ -2071,44 +2426,8 @@ export interface WebhookTimeline {
   next: string | null;
 }
 
-export interface Event {
-  /** Unique identifier of the event. */
-  id: string;
-  /** Type of the event. */
-  type: EventType;
-  /** True for a test event: an example without a real object. Event lists do not contain it. */
-  test?: true;
-  /** Time at which the object was created. */
-  created_at: string;
-  /** True for real money, false for the sandbox. */
-  livemode: boolean;
-  /** API version of the event’s schema. */
-  api_version: string;
-  /** Identifier of the account. */
-  account_id: string;
-  /** Object of the event, and the version of the object. */
-  subject: {
-    /** Type of the object. */
-    type: string;
-    /** Identifier of the object. */
-    id: string;
-    /** Version of the object. Each change increases it. */
-    version: number;
-  };
-  /** Data of the event. */
-  data: {
-    /** Object of the event, as the API returns it. */
-    object: Record<string, unknown>;
-    /** Previous values of the changed fields, if known. */
-    previous?: Record<string, unknown>;
-    /** Refund of a `payment.refunded` event. */
-    refund?: Record<string, unknown>;
-    /** Recipient and identifier of a `receipt.proof_sent` event. */
-    proof?: Record<string, unknown>;
-    /** Message of a ticket event. */
-    message?: Record<string, unknown>;
-  };
-}
+/** Previous values of the changed fields, if known. */
+export type PreviousValues = Record<string, unknown>;
 
 export interface EventPage {
   /** Entries of this page. */
@@ -2117,8 +2436,7 @@ export interface EventPage {
   page: number;
   /** Maximum number of entries per page. */
   per_page: number;
-  /** Number of entries on all pages. Exact up to 10,000, with some filters up to 2,000: the description of each list names them. */
-  total: number;
+  total: Total;
   /** Number of pages. */
   total_pages: number;
   /** True if another page follows. */
@@ -2142,7 +2460,7 @@ export interface IntegrationHealth {
     failing: number;
   };
   /** Time of the last delivery. */
-  last_delivery_at?: string;
+  last_delivery_at?: Timestamp;
   /** Share of deliveries that succeeded within 24 hours. Absent if none ended. */
   success_rate_24h?: number;
   /** Age of the oldest pending delivery in seconds. Absent if none is pending. */
@@ -2190,7 +2508,7 @@ export interface SupportMessage {
   /** Text of the message. */
   body: string;
   /** Time at which the object was created. */
-  created_at: string;
+  created_at: Timestamp;
 }
 
 export interface CreatedSupportTicket extends SupportTicket {
@@ -2212,11 +2530,11 @@ export interface SupportTicket {
   /** Identifier of the membership. */
   membership_id?: string;
   /** Time at which the object was created. */
-  created_at: string;
+  created_at: Timestamp;
   /** Time of the last change to the object. */
-  updated_at: string;
+  updated_at: Timestamp;
   /** Time of the last message. */
-  last_message_at: string;
+  last_message_at: Timestamp;
   /** True for real money, false for the sandbox. */
   livemode: boolean;
 }
@@ -2228,8 +2546,7 @@ export interface SupportTicketPage {
   page: number;
   /** Maximum number of entries per page. */
   per_page: number;
-  /** Number of entries on all pages. Exact up to 10,000, with some filters up to 2,000: the description of each list names them. */
-  total: number;
+  total: Total;
   /** Number of pages. */
   total_pages: number;
   /** True if another page follows. */
@@ -2244,7 +2561,7 @@ export interface SupportThread extends CreatedSupportTicket {
   /** Events of the linked payment or membership, oldest first; empty without one. */
   timeline: {
     /** Time of the event or delivery. */
-    at: string;
+    at: Timestamp;
     /** Kind of the object. */
     kind: 'event' | 'delivery';
     /** Type of the object. */
@@ -2269,7 +2586,7 @@ export interface AuditEntry {
   /** Number of the entry in the log of the account, from 1. */
   seq: number;
   /** Time of the action. */
-  at: string;
+  at: Timestamp;
   /** Author of the action. */
   actor: {
     /** Kind of the actor. */
@@ -2310,15 +2627,24 @@ export interface AuditEntry {
     | 'key.rolled'
     | 'listing.refreshed'
     | 'listing.removed'
+    | 'member.removed'
+    | 'member.role_changed'
     | 'membership.delivery_retried'
     | 'payment.accepted'
     | 'payout.changed'
     | 'person.email_changed'
     | 'person.email_disowned'
     | 'person.email_verified'
+    | 'person.passkey_added'
+    | 'person.passkey_removed'
+    | 'person.passkey_renamed'
     | 'person.password_changed'
     | 'person.provider_linked'
     | 'person.provider_unlinked'
+    | 'person.recovery_code_used'
+    | 'person.recovery_codes_renewed'
+    | 'person.totp_added'
+    | 'person.totp_removed'
     | 'person.verification_sent'
     | 'plan.confirmed'
     | 'plan.prepared'
@@ -2349,6 +2675,7 @@ export interface AuditEntry {
       | 'entitlement'
       | 'key'
       | 'listing'
+      | 'member'
       | 'membership'
       | 'payment'
       | 'person'
@@ -2390,8 +2717,7 @@ export interface AuditEntryPage {
   page: number;
   /** Maximum number of entries per page. */
   per_page: number;
-  /** Number of entries on all pages. Exact up to 10,000, with some filters up to 2,000: the description of each list names them. */
-  total: number;
+  total: Total;
   /** Number of pages. */
   total_pages: number;
   /** True if another page follows. */
@@ -2469,7 +2795,7 @@ export interface ConsumeResponse {
   /** Number of units left; null: no limit. */
   remaining: number | null;
   /** End of the paid time; null: no end. */
-  paid_through: string | null;
+  paid_through: Timestamp | null;
   /** Wallet that signed in. Present in the answer to `sign_in`. */
   customer?: Customer;
 }
@@ -2493,7 +2819,7 @@ export interface RefundResponse {
   /** Number of units left; null: no limit. */
   remaining: number | null;
   /** End of the paid time; null: no end. */
-  paid_through: string | null;
+  paid_through: Timestamp | null;
 }
 
 export interface Entitlement {
@@ -2512,7 +2838,7 @@ export interface Entitlement {
   /** Number of units left; null: no limit. */
   remaining: number | null;
   /** End of the paid time; null: no end. */
-  paid_through: string | null;
+  paid_through: Timestamp | null;
   /** True if access has neither a limit of units nor an end. */
   unlimited: boolean;
   /** True for real money, false for the sandbox. */
@@ -2520,7 +2846,7 @@ export interface Entitlement {
   /** Version of the object. Each change increases it. */
   version: number;
   /** Time of the last change to the object. */
-  updated_at: string;
+  updated_at: Timestamp;
 }
 
 export interface EntitlementPage {
@@ -2530,8 +2856,7 @@ export interface EntitlementPage {
   page: number;
   /** Maximum number of entries per page. */
   per_page: number;
-  /** Number of entries on all pages. Exact up to 10,000, with some filters up to 2,000: the description of each list names them. */
-  total: number;
+  total: Total;
   /** Number of pages. */
   total_pages: number;
   /** True if another page follows. */
@@ -2590,8 +2915,7 @@ export interface RailPage {
   page: number;
   /** Maximum number of entries per page. */
   per_page: number;
-  /** Number of entries on all pages. Exact up to 10,000, with some filters up to 2,000: the description of each list names them. */
-  total: number;
+  total: Total;
   /** Number of pages. */
   total_pages: number;
   /** True if another page follows. */
@@ -2616,7 +2940,7 @@ export interface RailSetting {
   /** Origins of your shops, on the x402 rail. Challenges name the first of them for a URL of any other origin. */
   origins?: string[];
   /** Time of the last change; null: never set. */
-  updated_at: string | null;
+  updated_at: Timestamp | null;
 }
 
 export interface RailSettingPage {
@@ -2626,8 +2950,7 @@ export interface RailSettingPage {
   page: number;
   /** Maximum number of entries per page. */
   per_page: number;
-  /** Number of entries on all pages. Exact up to 10,000, with some filters up to 2,000: the description of each list names them. */
-  total: number;
+  total: Total;
   /** Number of pages. */
   total_pages: number;
   /** True if another page follows. */
@@ -2660,7 +2983,7 @@ export interface AccessApp {
   /** https URL of the application’s home page. */
   homepage_url?: string;
   /** Time at which the object was created. */
-  created_at: string;
+  created_at: Timestamp;
 }
 
 export interface ReadinessCheck {
@@ -2716,7 +3039,7 @@ export interface Readiness {
   /** Unconfigured parts of this deployment, each with the missing variables. */
   not_configured: Unconfigured;
   /** Time of the check. */
-  checked_at: string;
+  checked_at: Timestamp;
 }
 
 export interface ProductRail extends Omit<Rail, 'reason'> {
@@ -2733,8 +3056,7 @@ export interface ProductRailPage {
   page: number;
   /** Maximum number of entries per page. */
   per_page: number;
-  /** Number of entries on all pages. Exact up to 10,000, with some filters up to 2,000: the description of each list names them. */
-  total: number;
+  total: Total;
   /** Number of pages. */
   total_pages: number;
   /** True if another page follows. */
@@ -2764,7 +3086,7 @@ export interface SubscriptionPlan {
   /** Unsigned transaction in base64 that publishes the plan. Sign it with the payout wallet and send it. Absent if nothing is left to sign. */
   transaction?: string;
   /** Time after which the transaction cannot land. */
-  expires_at?: string;
+  expires_at?: Timestamp;
 }
 
 export interface ConfirmSubscriptionPlanRequest {
@@ -2806,9 +3128,9 @@ export interface PaymentSession {
   /** Price. */
   price: Money;
   /** Time of expiry. */
-  expires_at: string;
+  expires_at: Timestamp;
   /** Time at which the object was created. */
-  created_at: string;
+  created_at: Timestamp;
 }
 
 export type SettleRequest = {
@@ -2888,7 +3210,7 @@ export interface Activation {
   /** Plan in effect. */
   plan: 'free' | 'starter' | 'growth' | 'scale';
   /** End of the paid plan; null: the plan has no end, and purchases do not change it. */
-  paid_through: string | null;
+  paid_through: Timestamp | null;
   /** Identifier of the account. */
   account_id: string;
   /** Identifier of the receipt. */
@@ -2901,7 +3223,7 @@ export interface BillingSummary {
   /** Status of the subscription at the payment processor. */
   status: 'none' | 'active' | 'trialing' | 'past_due' | 'cancelled';
   /** End of the current card period, or of the time bought by x402. */
-  current_period_end: string | null;
+  current_period_end: Timestamp | null;
   /** True if the subscription ends with the paid period. */
   cancel_at_period_end: boolean;
   /** Source of the plan: `free`, the card `processor`, or `x402`. */
@@ -3040,7 +3362,7 @@ export interface SoldResource {
     extra?: Record<string, unknown>;
   }[];
   /** Time of the last change. */
-  lastUpdated: string;
+  lastUpdated: Timestamp;
   /** Description of the resource. */
   description?: string;
   /** Media type of the answer. */
@@ -3131,11 +3453,11 @@ export interface Listing {
     fix: Fix | null;
   }[];
   /** Time at which the service called the resource. */
-  looked_at?: string;
+  looked_at?: Timestamp;
   /** Time until which the latest good answer counts. */
-  listed_until?: string;
+  listed_until?: Timestamp;
   /** Time of a settled payment of the facilitator, at most a day old. */
-  last_payment_at?: string;
+  last_payment_at?: Timestamp;
 }
 
 export interface ListingPage {
@@ -3145,8 +3467,7 @@ export interface ListingPage {
   page: number;
   /** Maximum number of entries per page. */
   per_page: number;
-  /** Number of entries on all pages. Exact up to 10,000, with some filters up to 2,000: the description of each list names them. */
-  total: number;
+  total: Total;
   /** Number of pages. */
   total_pages: number;
   /** True if another page follows. */
@@ -3247,13 +3568,13 @@ export interface MeteredSession {
   /** Public key that signs the channel’s vouchers. */
   authorized_signer?: string;
   /** Time until which the session can be opened. */
-  expires_at: string;
+  expires_at: Timestamp;
   /** True for real money, false for the sandbox. */
   livemode: boolean;
   /** Time at which the object was created. */
-  created_at: string;
+  created_at: Timestamp;
   /** Time of the last change to the object. */
-  updated_at: string;
+  updated_at: Timestamp;
   /** Version of the object. Each change increases it. */
   version: number;
 }
@@ -3346,15 +3667,15 @@ export interface NativeSubscription {
   /** Length of a period in hours. */
   period_hours: number;
   /** Start of the last collected period on the chain. */
-  current_period_start?: string;
+  current_period_start?: Timestamp;
   /** End of the current period on the chain. */
-  current_period_end?: string;
+  current_period_end?: Timestamp;
   /** End of the paid time; null: no end. */
-  paid_through: string | null;
+  paid_through: Timestamp | null;
   /** Last attempt to collect a period. */
   last_collection?: {
     /** Time of the attempt. */
-    at: string;
+    at: Timestamp;
     /** Status of the object. */
     status: 'collected' | 'failed';
     /** Reason of the failure, as a code. */
@@ -3372,12 +3693,12 @@ export interface NativeSubscription {
   /** Cancellation by the buyer: the time it was found on the chain, and the time from which nothing can be collected. */
   cancel?: {
     /** Time at which the cancellation was found on the chain. */
-    requested_at: string;
+    requested_at: Timestamp;
     /** Time from which nothing can be collected. */
-    effective_at: string;
+    effective_at: Timestamp;
   };
   /** Time at which the merchant ended collecting. */
-  stopped_at?: string;
+  stopped_at?: Timestamp;
   /** True for real money, false for the sandbox. */
   livemode: boolean;
   /** Version of the object. Each change increases it. */
@@ -3391,8 +3712,7 @@ export interface NativeSubscriptionPage {
   page: number;
   /** Maximum number of entries per page. */
   per_page: number;
-  /** Number of entries on all pages. Exact up to 10,000, with some filters up to 2,000: the description of each list names them. */
-  total: number;
+  total: Total;
   /** Number of pages. */
   total_pages: number;
   /** True if another page follows. */
@@ -3410,9 +3730,9 @@ export interface CancelIntent {
   /** Unsigned transaction in base64. Sign it with the wallet, then send it yourself or through this service. */
   transaction: string;
   /** Time after which the transaction cannot land. */
-  expires_at: string;
+  expires_at: Timestamp;
   /** Time from which nothing can be collected. */
-  effective_at: string;
+  effective_at: Timestamp;
 }
 
 export interface CancelProof {
@@ -3581,7 +3901,7 @@ export interface SetupIntent {
   /** Plan in effect. */
   active_plan: 'free' | 'starter' | 'growth' | 'scale';
   /** End of the paid plan. */
-  plan_paid_through?: string;
+  plan_paid_through?: Timestamp;
   /** Identifier of the sandbox key. */
   sandbox_key_id: string;
   /** Identifier of the live key that this setup issued last. */
@@ -3600,9 +3920,9 @@ export interface SetupIntent {
   /** Evaluation of the manifest. */
   evaluation?: SetupEvaluation;
   /** Time of the approval. */
-  approved_at?: string;
+  approved_at?: Timestamp;
   /** Time of expiry. Absent once a plan is active: the setup then does not expire. */
-  expires_at?: string;
+  expires_at?: Timestamp;
   /** Payments in flight. The setup stays open until the chain has decided: do not pay again. */
   pending_payments?: {
     /** Plan: `free`, `starter`, `growth` or `scale`. */
@@ -3612,14 +3932,14 @@ export interface SetupIntent {
     /** Signature of the transaction. */
     tx_signature: string;
     /** Time at which the object was created. */
-    created_at: string;
+    created_at: Timestamp;
   }[];
   /** Next actions, in order. */
   next_actions: NextAction[];
   /** Time at which the object was created. */
-  created_at: string;
+  created_at: Timestamp;
   /** Time of the last change to the object. */
-  updated_at: string;
+  updated_at: Timestamp;
 }
 
 export interface SetupIntentStatusRequest {
@@ -3791,7 +4111,7 @@ export interface SandboxSession {
   /** Clock of the session. It stops between advances. */
   clock: {
     /** Current time of the session. */
-    now: string;
+    now: Timestamp;
     /** Seconds by which the clock was advanced. */
     advanced_seconds: number;
   };
@@ -3805,7 +4125,7 @@ export interface SandboxSession {
   /** Steps, in order. */
   steps: {
     /** Time of the step, by the session’s clock. */
-    at: string;
+    at: Timestamp;
     /** Action of the step. */
     action: string;
     /** Object as its GET operation returns it. */
@@ -3832,7 +4152,7 @@ export interface SandboxSession {
     failed: number;
   };
   /** Time at which the object was created. */
-  created_at: string;
+  created_at: Timestamp;
 }
 
 export interface SandboxSessions {
@@ -4001,7 +4321,7 @@ export interface HealthResponse {
   /** API version. */
   version: string;
   /** Current time of the service. */
-  time: string;
+  time: Timestamp;
   /** Results of the checks. */
   checks: {
     /** Status of the database. */
@@ -4055,6 +4375,54 @@ export interface PayerLimit {
   paid: Money;
   /** Day in UTC. */
   day: string;
+}
+
+export interface Event {
+  /** Unique identifier of the event. */
+  id: string;
+  /** Type of the event. */
+  type: EventType;
+  /** True for a test event: an example without a real object. Event lists do not contain it. */
+  test?: true;
+  /** Time at which the object was created. */
+  created_at: Timestamp;
+  /** True for real money, false for the sandbox. */
+  livemode: boolean;
+  /** API version of the event’s schema. */
+  api_version: string;
+  /** Identifier of the account. */
+  account_id: string;
+  /** Object of the event, and the version of the object. */
+  subject: {
+    /** Type of the object. */
+    type: string;
+    /** Identifier of the object. */
+    id: string;
+    /** Version of the object. Each change increases it. */
+    version: number;
+  };
+  /** Data of the event. */
+  data: {
+    /** Object of the event, as the API returns it. */
+    object: Record<string, unknown>;
+    previous?: PreviousValues;
+    /** Refund of a `payment.refunded` event. */
+    refund?: Record<string, unknown>;
+    /** Recipient and identifier of a `receipt.proof_sent` event. */
+    proof?: Record<string, unknown>;
+    /** Message of a ticket event. */
+    message?: Record<string, unknown>;
+  };
+}
+
+export interface EndSessionsQuery {
+  /** Whether the session of the calling token remains. */
+  keep_current?: 'true' | 'false';
+}
+
+export interface RemoveMemberQuery {
+  /** Also ends what the member made: `keys` revokes keys, `endpoints` disables endpoints and hooks. Separated by a comma. */
+  with?: string;
 }
 
 export interface StartOAuthQuery {

@@ -10,7 +10,7 @@ const get = (path: string, headers: Record<string, string> = {}, env = w.env) =>
 const factsOf = <T extends AccountFacts>(html: string): T => JSON.parse(/id="facts"[^>]*>([^<]*)</.exec(html)![1]!) as T;
 
 describe('account pages', () => {
-  it.each(['/login', '/dashboard', '/verify-email', '/reset-password', '/sign'])(
+  it.each(['/login', '/dashboard', '/verify-email', '/reset-password', '/sign-in', '/sign'])(
     '%s allows only its own script and cannot be framed',
     async (path) => {
       const env = { ...w.env, FRAME_ANCESTORS: 'https://shop.example' };

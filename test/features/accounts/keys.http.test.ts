@@ -82,7 +82,8 @@ describe('API keys', () => {
     const { status, body } = await create(ada, { name: 'k', permissions: ['read', 'admin'] });
     expect([status, body.code]).toEqual([403, 'admin_requires_staff']);
     const colleague = await w.merchant();
-    await testEnv.DB.prepare('UPDATE accounts SET is_staff = 1, version = version + 1 WHERE id = ?').bind(colleague.userId).run();
+    await testEnv.DB.prepare('UPDATE persons SET is_staff = 1 WHERE id = ?').bind(colleague.userId).run();
+    await testEnv.DB.prepare('UPDATE accounts SET version = version + 1 WHERE id = ?').bind(colleague.userId).run();
     const row = {
       accountId: colleague.userId,
       plan: 'scale',
@@ -90,6 +91,8 @@ describe('API keys', () => {
       status: 'active',
       tokenVersion: 1,
       isStaff: true,
+      ownerId: colleague.userId,
+      roles: {},
       version: 2,
     } as const;
     await testEnv.ADMISSION.getByName(`account:${admissionIdOf(colleague.userId)}`).load(row, []);

@@ -1,7 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { OAuthBrowser, openBrowser, type Somebody, somebody } from '../../support/clients/oauth.ts';
+import { addApp } from '../../support/people/factors.ts';
 import { letTimeRun, setTime } from '../../support/runner/clock.ts';
 import { testEnv } from '../../support/runner/env.ts';
+import { MailWorld } from '../../support/servers/mail.ts';
 import { World } from '../../support/world.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: call() has already checked answers against the document.
@@ -22,7 +24,7 @@ describe.each(['google', 'github'])('attacks on sign-in with %s', (provider) => 
   it('an email that the provider has not verified opens no account', async () => {
     const victim = await w.merchant('free');
     for (const isVerifiedHere of [0, 1]) {
-      await testEnv.DB.prepare('UPDATE accounts SET email_verified = ? WHERE id = ?').bind(isVerifiedHere, victim.userId).run();
+      await testEnv.DB.prepare('UPDATE persons SET email_verified = ? WHERE id = ?').bind(isVerifiedHere, victim.userId).run();
       await browser.is({ ...ada, email: victim.email, isEmailVerified: false });
       for (const mode of ['login', 'register']) expect((await browser.signIn({ mode })).outcome).toEqual({ error: 'email_unverified' });
     }
@@ -168,6 +170,24 @@ describe.each(['google', 'github'])('attacks on sign-in with %s', (provider) => 
     expect(await countIdentities(victim.userId)).toBe(0);
   });
 
+  it('a link that began in a session is refused once that session has ended', async () => {
+    const victim = await w.merchant('free');
+    const logIn = { email: victim.email, password: 'correct horse battery' };
+    const { token: stolen } = (await w.call('POST', '/v1/auth/login', { body: logIn })).body;
+    const path = await browser.consent(await browser.start({}, { key: stolen }));
+    expect((await w.call('DELETE', '/v1/account/sessions', { key: victim.token })).body.ended).toBe(1);
+    expect((await browser.back(path)).headers.get('Location')).toBe('/dashboard#error=access_denied');
+    expect(await countIdentities(victim.userId)).toBe(0);
+  });
+
+  it('a link that began before the person added a factor is refused', async () => {
+    const victim = await w.merchant('free');
+    const path = await browser.consent(await browser.start({}, { key: victim.token }));
+    await addApp(w, victim.token);
+    expect((await browser.back(path)).headers.get('Location')).toBe('/dashboard#error=access_denied');
+    expect(await countIdentities(victim.userId)).toBe(0);
+  });
+
   it('two tabs of one browser both complete, because the second reuses the cookie of the first', async () => {
     const first = await browser.consent(await browser.start({ mode: 'register', next: '/one' }));
     const { cookie } = browser;
@@ -264,5 +284,48 @@ describe('id token', () => {
   it('an id token is accepted with 30 s of clock skew and after the provider rotated its keys', async () => {
     for (const lies of [{ skewSeconds: 30 }, { skewSeconds: -30 }, { key: 'turned' }, {}])
       expect(await outcome(lies)).toHaveProperty('token');
+  });
+});
+
+describe('F9: Google verified an address that it does not assign', () => {
+  let browser: OAuthBrowser;
+  let ada: Somebody;
+  beforeEach(async () => {
+    ({ browser, ada } = await openBrowser(w, 'google'));
+  });
+
+  it.each([
+    ['without a Workspace', null],
+    ['of a Workspace with another domain', 'elsewhere.example'],
+  ])('the address %s joins no account and claims none', async (_, workspace) => {
+    for (const isVerifiedHere of [0, 1]) {
+      const victim = await w.merchant('free');
+      await testEnv.DB.prepare('UPDATE persons SET email_verified = ? WHERE id = ?').bind(isVerifiedHere, victim.userId).run();
+      await browser.is({ ...ada, email: victim.email, workspace });
+      expect((await browser.signIn()).outcome).toEqual({ error: 'email_unverified' });
+      expect(await countIdentities(victim.userId)).toBe(0);
+      expect((await me(victim.token)).status).toBe(200);
+    }
+  });
+
+  it('a new account with such an address has to verify it by our email', async () => {
+    const post = new MailWorld();
+    const opened = await openBrowser(post, 'google');
+    await opened.browser.is({ ...opened.ada, workspace: null });
+    const { outcome } = await opened.browser.signIn({ mode: 'register' });
+    expect((await post.call('GET', '/v1/account/me', { key: outcome.token! })).body).toMatchObject({
+      email: opened.ada.email,
+      email_verified: false,
+    });
+    await post.post();
+    expect((await post.posted()).taken.map(({ body }) => body)).toEqual([
+      expect.objectContaining({ to: [opened.ada.email], text: expect.stringContaining('/verify-email#token=') }),
+    ]);
+  });
+
+  it.each(['gmail.com', 'googlemail.com'])('an address at %s is believed without a Workspace', async (domain) => {
+    await browser.is({ ...ada, email: `${ada.subject}-${crypto.randomUUID().slice(0, 8)}@${domain}`, workspace: null });
+    const { outcome } = await browser.signIn({ mode: 'register' });
+    expect((await me(outcome.token!)).body).toMatchObject({ email_verified: true });
   });
 });

@@ -6,8 +6,7 @@ import { type Merchant, World } from '../../support/world.ts';
 
 const w = new World();
 const me = async (token: string) => (await w.call('GET', '/v1/account/me', { key: token })).body;
-const verify = (merchant: Merchant) =>
-  testEnv.DB.prepare('UPDATE accounts SET email_verified = 1 WHERE id = ?').bind(merchant.userId).run();
+const verify = (merchant: Merchant) => testEnv.DB.prepare('UPDATE persons SET email_verified = 1 WHERE id = ?').bind(merchant.userId).run();
 
 describe.each(['google', 'github'])('sign-in with %s', (provider) => {
   let browser: OAuthBrowser;

@@ -52,7 +52,7 @@ describe('POST /v1/operator/accounts', () => {
     const { email, userId } = await w.merchant();
     const refused = await operate(email, 'staff');
     expect([refused.status, refused.body.code, refused.body.meta.reason]).toEqual([409, 'state_conflict', 'email_unverified']);
-    await w.env.DB.prepare('UPDATE accounts SET email_verified = 1 WHERE id = ?').bind(userId).run();
+    await w.env.DB.prepare('UPDATE persons SET email_verified = 1 WHERE id = ?').bind(userId).run();
     expect((await operate(email, 'staff')).body).toMatchObject({ user_id: userId, is_staff: true });
   });
 
@@ -117,4 +117,4 @@ describe('non-operator callers', () => {
 });
 
 const readEmail = async (userId: string) =>
-  (await testEnv.DB.prepare('SELECT email FROM accounts WHERE id = ?').bind(userId).first<{ email: string | null }>())?.email;
+  (await testEnv.DB.prepare('SELECT email FROM persons WHERE id = ?').bind(userId).first<{ email: string | null }>())?.email;

@@ -1,8 +1,8 @@
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { emailKeysOf, emailName, findAccountByEmail, newAccount, storeAccount } from '#features/accounts/auth/sign-in.ts';
 import { identityName } from '#features/accounts/oauth/identities.ts';
+import { insertIdentity } from '#features/accounts/oauth/store.ts';
 import { sweepPeppers } from '#features/accounts/peppers/peppers.ts';
-import { insertIdentity } from '#features/accounts/store.ts';
 import { type Env, newCtx, type Shard } from '#platform/context.ts';
 import { directoryOf, shardNamed } from '#platform/db/directory.ts';
 import { findNamed, withNames } from '#platform/db/names/names.ts';
@@ -59,7 +59,7 @@ describe('names of two databases under two peppers', () => {
     const email = newEmail();
     const { id } = await register(email);
     const other = await register(newEmail());
-    const retain = 'UPDATE accounts SET email = NULL, email_key = ? WHERE id = ?';
+    const retain = 'UPDATE persons SET email = NULL, email_key = ? WHERE id = ?';
     await (w.env.DB_2 as D1Database).prepare(retain).bind(keyUnder(FRESH, email), other.id).run();
     await walk();
     expect(await listKeys(id)).toContain(keyUnder(OLD, email));
@@ -68,7 +68,7 @@ describe('names of two databases under two peppers', () => {
   it('identities of providers are found after the old pepper is removed', async () => {
     const { id } = await register(newEmail());
     const shard = shardUnder(OLD);
-    const person = { subject: crypto.randomUUID(), email: null, isEmailVerified: false, displayName: 'Ada' };
+    const person = { subject: crypto.randomUUID(), email: null, isEmailVerified: false, isEmailBelieved: false, displayName: 'Ada' };
     await withNames(shard, id, [identityName(shard, 'google', person.subject)], async () => insertIdentity(shard, id, 'google', person));
     await settled();
     await walk();

@@ -2,6 +2,7 @@ import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { admissionIdOf } from '#core/ids.ts';
 import { testEnv } from '../../support/runner/env.ts';
+import { emailedToken } from '../../support/servers/mail.ts';
 import { type Merchant, World } from '../../support/world.ts';
 
 const PASSWORD = 'correct horse battery';
@@ -23,13 +24,17 @@ describe('registration and login', () => {
     const email = newEmail();
     const { status, body } = await register({ email, password: PASSWORD, display_name: '  Grace  ' });
     expect(status).toBe(201);
-    expect(Object.keys(body).sort()).toEqual(['claims', 'email', 'expires_at', 'tier', 'token', 'user_id']);
+    const fields = ['account_id', 'claims', 'email', 'expires_at', 'role', 'session_id', 'tier', 'token', 'user_id'];
+    expect(Object.keys(body).sort()).toEqual(fields);
+    expect([body.account_id, body.role]).toEqual([body.user_id, 'owner']);
     expect([body.tier, body.email]).toEqual(['free', email]);
     expect(body.claims).toEqual({ svc_score: false, svc_pay: true, svc_ops: false, is_staff: false });
     const me = await w.call('GET', '/v1/account/me', { key: body.token });
     expect(me.status).toBe(200);
     expect(me.body).toEqual({
       user_id: body.user_id,
+      account_id: body.user_id,
+      role: 'owner',
       email,
       wallet_address: null,
       display_name: 'Grace',
@@ -51,7 +56,9 @@ describe('registration and login', () => {
         default_redirect_url: '',
         default_support_url: '',
       },
+      sales_paused: false,
       claims: body.claims,
+      factors: { passkeys: 0, totp: false, recovery_codes_left: 0 },
       has_password: true,
       auth_providers: [],
     });
@@ -106,6 +113,18 @@ describe('registration and login', () => {
     const answer = await register(body);
     expect([answer.status, answer.body.code]).toEqual([422, 'validation_error']);
     expect(answer.body.detail.length).toBeGreaterThan(0);
+  });
+
+  it('a common password is refused at registration, change and reset', async () => {
+    const email = newEmail();
+    const refused = { status: 422, body: { code: 'password_too_common' } };
+    expect(await register({ email, password: 'Football', display_name: 'x' })).toMatchObject(refused);
+    const { token, user_id } = (await register({ email, password: PASSWORD, display_name: 'x' })).body;
+    const change = { current_password: PASSWORD, new_password: 'princess1' };
+    expect(await w.call('PATCH', '/v1/account/me/security', { key: token, body: change })).toMatchObject(refused);
+    const reset = { token: await emailedToken(w, user_id, 'reset'), new_password: '1qaz2wsx' };
+    expect(await w.call('POST', '/v1/auth/password/reset', { body: reset })).toMatchObject(refused);
+    expect((await logIn(email, PASSWORD)).status).toBe(200);
   });
 
   it('a password has 8 to 128 characters, counted as code points', async () => {
@@ -169,6 +188,8 @@ describe('registration and login', () => {
       status: state,
       tokenVersion: 1,
       isStaff: false,
+      ownerId: person.userId,
+      roles: {},
       version: 2,
     } as const;
     await testEnv.ADMISSION.getByName(`account:${admissionIdOf(person.userId)}`).load(row, []);

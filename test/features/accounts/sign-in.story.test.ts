@@ -4,6 +4,7 @@ import { findAccountByEmail } from '#features/accounts/auth/sign-in.ts';
 import { issueToken } from '#features/accounts/auth/tokens.ts';
 import { type Ctx, newCtx } from '#platform/context.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
+import type { SessionMethod } from '#rules/access/sessions.ts';
 import { askNonce, signText, walletSignIn } from '../../support/chain/wallet.ts';
 import { sessionSince } from '../../support/clients/session.ts';
 import { testEnv } from '../../support/runner/env.ts';
@@ -144,8 +145,10 @@ describe('POST /v1/auth/refresh', () => {
     account = (await findAccountByEmail(ctxAt(Date.now()), merchant.email))!;
   });
   const ctxAt = (now: number): Ctx => newCtx(w.env, { requestId: 'test', now, defer: () => {} });
+  const signedIn = (agoMs: number, method: SessionMethod = 'password') =>
+    sessionSince(ctxAt(Date.now()), account, Date.now() - agoMs, method);
   const tokenIssued = async (agoMs: number, signedInAgoMs = agoMs) =>
-    (await issueToken(ctxAt(Date.now() - agoMs), account, sessionSince(Date.now() - signedInAgoMs))).token;
+    (await issueToken(ctxAt(Date.now() - agoMs), account, await signedIn(signedInAgoMs))).token;
   const refresh = (token: string) => w.call('POST', '/v1/auth/refresh', { body: { token } });
   const claimsOf = (token: string) => JSON.parse(atob(token.split('.')[1]!.replaceAll('-', '+').replaceAll('_', '/')));
 
@@ -182,18 +185,24 @@ describe('POST /v1/auth/refresh', () => {
 
   it('a refresh preserves the time and method of the sign-in and the start of the session', async () => {
     const began = Date.now() - 3 * DAY;
-    const signIn = { authTime: began + DAY, firstIat: began, method: 'nonce' as const };
+    const [authTime, factorTime] = [began + DAY, began + DAY + 2_000];
+    const signIn = { ...(await signedIn(Date.now() - began, 'nonce')), authTime, factorTime };
     const { token } = await issueToken(ctxAt(began + 2 * DAY), account, signIn);
-    const { auth_time, first_iat, amr } = claimsOf(token);
-    expect([auth_time, first_iat, amr]).toEqual([Math.floor((began + DAY) / 1000), Math.floor(began / 1000), 'nonce']);
-    expect(claimsOf((await refresh(token)).body.token)).toMatchObject({ auth_time, first_iat, amr });
+    const { auth_time, factor_time, first_iat, amr, sid, jti, role } = claimsOf(token);
+    expect([auth_time, factor_time, first_iat]).toEqual([authTime, factorTime, began].map((at) => Math.floor(at / 1000)));
+    expect([amr, sid, role]).toEqual(['nonce', signIn.sessionId, 'owner']);
+    const { body } = await refresh(token);
+    const renewed = claimsOf(body.token);
+    expect(renewed).toMatchObject({ auth_time, factor_time, first_iat, amr, sid, role });
+    expect(body).toMatchObject({ session_id: sid, account_id: account.id, role: 'owner' });
+    expect(renewed.jti).not.toBe(jti);
   });
 
   it('a token of an earlier version, a foreign one and garbage are refused with 401', async () => {
-    const stale = (await issueToken(ctxAt(Date.now()), { ...account, tokenVersion: account.tokenVersion - 1 }, sessionSince(Date.now())))
-      .token;
+    const signIn = await signedIn(0);
+    const stale = (await issueToken(ctxAt(Date.now()), { ...account, tokenVersion: account.tokenVersion - 1 }, signIn)).token;
     const foreignKeys = newCtx({ ...w.env, JWT_KEYS: btoa('x'.repeat(32)).replace('=', '') }, { requestId: 'test', defer: () => {} });
-    const forged = (await issueToken(foreignKeys, account, sessionSince(Date.now()))).token;
+    const forged = (await issueToken(foreignKeys, account, signIn)).token;
     for (const token of [stale, forged, 'nonsense', `${merchant.token}x`, '']) {
       const refused = await refresh(token);
       expect(refused, token).toMatchObject({ status: 401, body: { code: 'invalid_authorization' } });

@@ -56,7 +56,7 @@ describe('session token', () => {
     const [key] = keyRing(production.env.JWT_KEYS as string);
     const iat = Math.floor(Date.now() / 1000);
     const signed = async (names: JWTPayload) =>
-      new SignJWT({ ver: 1, auth_time: iat, amr: 'pwd', ...names })
+      new SignJWT({ ver: 1, auth_time: iat, first_iat: iat, amr: 'pwd', role: 'owner', sid: crypto.randomUUID(), ...names })
         .setProtectedHeader({ alg: 'EdDSA', typ: 'JWT', kid: key!.keyId })
         .setSubject(merchant.userId)
         .setIssuedAt(iat)

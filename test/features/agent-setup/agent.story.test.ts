@@ -246,7 +246,7 @@ describe('agent setup without a person', () => {
     expect(shown.length).toBeGreaterThan(40);
     expect(shown.filter(({ authorization }) => authorization !== null)).toEqual([]);
     expect(shown.filter(({ path }) => path.startsWith('/v1/auth') || path === '/v1/keys')).toEqual([]);
-    const account = testEnv.DB.prepare('SELECT email, password_hash, wallet_address FROM accounts WHERE id = ?');
+    const account = testEnv.DB.prepare('SELECT email, password_hash, wallet_address FROM persons WHERE id = ?');
     expect(Object.values((await account.bind(setup.created.account_id).first())!)).toEqual([null, null, null]);
   });
 });

@@ -173,6 +173,8 @@ describe('POST /v1/access/x402/activate/{plan}', () => {
         status: 'active',
         tokenVersion: 1,
         isStaff: false,
+        ownerId: merchant.userId,
+        roles: {},
       } as const;
       await w.env.ADMISSION.getByName(`account:${admission_id}`).load({ ...account, version: row.version }, []);
     };

@@ -5,6 +5,7 @@ import { liveSecrets } from '#features/webhooks/endpoints/endpoint.ts';
 import { getEndpoint } from '#features/webhooks/store.ts';
 import { type Env, newCtx } from '#platform/context.ts';
 import { scopeIn } from '../../../worker/platform/context.ts';
+import { App } from '../../support/people/authenticator-app.ts';
 import { type Merchant, World } from '../../support/world.ts';
 
 const seed = () => base64url.encode(crypto.getRandomValues(new Uint8Array(32)));
@@ -15,7 +16,12 @@ const OPERATOR_SECRET = 'the secret of an operator in a test';
 describe('key rotation of sealed values', () => {
   const [old, fresh] = [seed(), seed()];
   const w = new World({ OPERATOR_SECRET });
-  const env = (SEAL_KEYS: string, PEPPER = `${SEAL_KEYS} as pepper of at least thirty-two bytes`): Env => ({ ...w.env, SEAL_KEYS, PEPPER });
+  const env = (SEAL_KEYS: string, PEPPER = `${SEAL_KEYS} as pepper of at least thirty-two bytes`): Env => ({
+    ...w.env,
+    SEAL_KEYS,
+    FACTOR_KEYS: SEAL_KEYS,
+    PEPPER,
+  });
   const rings = {
     old: env(old),
     inFront: env(`${fresh},${old}`, `${env(fresh).PEPPER},${env(old).PEPPER}`),
@@ -31,6 +37,8 @@ describe('key rotation of sealed values', () => {
     'webhook_secrets gone': 0,
     'kept_answers old': 0,
     'kept_answers gone': 0,
+    'totp_secrets old': 0,
+    'totp_secrets gone': 0,
     'password_hashes old': 0,
     'password_hashes gone': 0,
   };
@@ -39,6 +47,7 @@ describe('key rotation of sealed values', () => {
   let endpoints: { id: string; secret: string }[];
   const request = { headers: { 'Idempotency-Key': crypto.randomUUID() }, body: { name: 'kept' } };
   let answer: string;
+  let app: App;
   beforeAll(async () => {
     // API keys are verified with the pepper, so the merchant uses only the token.
     email = `sealed-${crypto.randomUUID()}@example.com`;
@@ -58,6 +67,8 @@ describe('key rotation of sealed values', () => {
       return { id: body.endpoint_id, secret: body.secret };
     });
     answer = JSON.stringify((await w.call('POST', '/v1/keys', { key: merchant.token, ...request, env: rings.old })).body);
+    const begun = await w.call('POST', '/v1/account/totp', { key: merchant.token, env: rings.old });
+    app = new App(begun.body.secret);
   });
   const readSecrets = async (id: string, under: Env): Promise<string[]> => {
     const ctx = newCtx(under, { requestId: 'req_seals', defer: () => {} });
@@ -69,8 +80,20 @@ describe('key rotation of sealed values', () => {
 
   it('values sealed by an older key are counted and resealed by the sweep, so that the key can be removed', async () => {
     expect(await figures(rings.old)).toEqual(none);
-    expect(await figures(rings.inFront)).toEqual({ ...none, 'webhook_secrets old': 2, 'kept_answers old': 1, 'password_hashes old': 1 });
-    expect(await figures(rings.fresh)).toEqual({ ...none, 'webhook_secrets gone': 2, 'kept_answers gone': 1, 'password_hashes gone': 1 });
+    expect(await figures(rings.inFront)).toEqual({
+      ...none,
+      'webhook_secrets old': 2,
+      'kept_answers old': 1,
+      'totp_secrets old': 1,
+      'password_hashes old': 1,
+    });
+    expect(await figures(rings.fresh)).toEqual({
+      ...none,
+      'webhook_secrets gone': 2,
+      'kept_answers gone': 1,
+      'totp_secrets gone': 1,
+      'password_hashes gone': 1,
+    });
     await w.sweepAlone('seals', rings.inFront);
     await w.sweepAlone('peppers', rings.inFront);
     for (const under of [rings.inFront, rings.fresh]) expect(await figures(under)).toEqual(none);
@@ -78,6 +101,8 @@ describe('key rotation of sealed values', () => {
     const again = await w.call('POST', '/v1/keys', { key: merchant.token, ...request, env: env(fresh, rings.inFront.PEPPER as string) });
     expect([again.headers.get('Idempotent-Replayed'), JSON.stringify(again.body)]).toEqual(['true', answer]);
     expect((await w.call('POST', '/v1/auth/login', { body: { email, password: PASSWORD }, env: rings.fresh })).status).toBe(200);
+    const confirm = { key: merchant.token, body: { code: app.code() }, env: rings.fresh };
+    expect((await w.call('POST', '/v1/account/totp/confirm', confirm)).status).toBe(200);
   });
 
   it('a second sweep leaves resealed values unchanged', async () => {

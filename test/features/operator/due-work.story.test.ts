@@ -49,7 +49,12 @@ const KINDS: Partial<Record<SweepName, Kind[]>> = {
     kind(
       'setup_intents',
       { status: 'created', account_id: 'a', expires_at: AT },
-      { also: [['accounts', { id: 'a', plan: 'free', status: 'active' }]] },
+      {
+        also: [
+          ['accounts', { id: 'a', plan: 'free', status: 'active' }],
+          ['persons', { id: 'a' }],
+        ],
+      },
     ),
   ],
   plans: [kind('accounts', { plan: 'scale', plan_through: AT, status: 'active' })],
@@ -57,6 +62,7 @@ const KINDS: Partial<Record<SweepName, Kind[]>> = {
   cardPlans: [kind('billing_customers', { next_read_at: AT, subscription_status: 'active' })],
   erasures: [kind('accounts', { plan: 'free', status: 'deleted', deleted_at: AT }, { isExact: false })],
   loginNonces: [kind('login_nonces', { expires_at: AT })],
+  pendingTotp: [kind('totp_secrets', { expires_at: AT })],
   usedSignInStates: [kind('used_sign_in_states', { expires_at: AT })],
   handoffs: [kind('handoffs', { expires_at: AT })],
   identities: [kind('identity_sessions', { expires_at: AT })],
@@ -89,7 +95,7 @@ const KINDS: Partial<Record<SweepName, Kind[]>> = {
   ],
   placements: ['telegram', 'discord'].map((provider) => kind('placements', { ...live, provider, status: 'pending', next_attempt_at: AT })),
   duePlans: [
-    kind('accounts', { plan: 'scale', plan_through: AT + 60 * DAY, status: 'active', email: 'ada@example.com' }),
+    kind('accounts', { plan: 'scale', plan_through: AT + 60 * DAY, status: 'active' }),
     ...[0, 1].map((cancels_at_period_end) =>
       kind(
         'billing_customers',
@@ -100,7 +106,7 @@ const KINDS: Partial<Record<SweepName, Kind[]>> = {
           current_period_end: AT + 60 * DAY,
           cancels_at_period_end,
         },
-        { also: [['accounts', { id: 'a', plan: 'free', status: 'active', email: 'ada@example.com' }]] },
+        { also: [['accounts', { id: 'a', plan: 'free', status: 'active' }]] },
       ),
     ),
   ],

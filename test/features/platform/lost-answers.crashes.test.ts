@@ -268,7 +268,9 @@ describe('write without a key and with a lost database answer', () => {
     expect([changed.status, changed.body.updated_fields]).toEqual([200, ['password']]);
     const logIn = (password: string) => w.call('POST', '/v1/auth/login', { body: { email: merchant.email, password } });
     expect([(await logIn('battery staple horse')).status, (await logIn('correct horse battery')).status]).toEqual([200, 401]);
-    const row = await w.env.DB.prepare('SELECT timezone, token_version FROM accounts WHERE id = ?').bind(merchant.userId).first();
+    const row = await w.env.DB.prepare('SELECT timezone, token_version FROM accounts JOIN persons USING (id) WHERE id = ?')
+      .bind(merchant.userId)
+      .first();
     expect(row).toEqual({ timezone: 'Europe/Berlin', token_version: 2 });
   });
 

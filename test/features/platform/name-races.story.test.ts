@@ -3,7 +3,7 @@ import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { base58, utf8 } from '#core/encoding.ts';
 import { emailKeysOf, findAccountByEmail, isUsedAs, newAccount, storeAccount, walletName } from '#features/accounts/auth/sign-in.ts';
 import { identityName } from '#features/accounts/oauth/identities.ts';
-import { insertIdentity } from '#features/accounts/store.ts';
+import { insertIdentity } from '#features/accounts/oauth/store.ts';
 import { type Env, newCtx, type Shard } from '#platform/context.ts';
 import { commit } from '#platform/db/commit.ts';
 import { directoryOf, homeOf, shardNamed } from '#platform/db/directory.ts';
@@ -15,7 +15,7 @@ import { type Merchant, World } from '../../support/world.ts';
 
 const MINUTE = 60_000;
 const no = async () => false;
-const NONE = { email: no, wallet: no, identity: no, slug: no, customer: no };
+const NONE = { email: no, wallet: no, identity: no, passkey: no, slug: no, customer: no };
 const DATABASES = ['DB', 'DB_2', 'DB_3'] as const;
 const twenty = <T>(run: (i: number) => Promise<T>): Promise<T[]> => Promise.all(Array.from({ length: 20 }, (_, i) => run(i)));
 
@@ -127,7 +127,7 @@ describe('concurrent claims of one name in three databases', () => {
 
   it('twenty concurrent links of one identity leave it with one account', async () => {
     const subject = crypto.randomUUID();
-    const person = { subject, email: null, isEmailVerified: false, displayName: 'Ada' };
+    const person = { subject, email: null, isEmailVerified: false, isEmailBelieved: false, displayName: 'Ada' };
     const linked = await twenty(async (i) => {
       const home = homeOf(shardOf('DB'), merchants[i % 3]!.userId);
       const { userId } = merchants[i % 3]!;

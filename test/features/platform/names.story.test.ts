@@ -55,6 +55,7 @@ describe('names of three databases', () => {
     sweepNames({
       email: isUsedAs('emailKey'),
       wallet: isUsedAs('walletKey'),
+      passkey: async () => false,
       identity: async () => false,
       slug: async () => false,
       customer: async () => false,
@@ -152,7 +153,7 @@ describe('names of three databases', () => {
     await settled();
     const shard = shardOf('DB_2', { ...w.env, PEPPER: `${NEW_PEPPER},${OLD_PEPPER}` });
     const { keys } = emailKeysOf(shard, email);
-    await w.env.DB.prepare('UPDATE accounts SET email_key = ? WHERE id = ?').bind(keys[0], id).run();
+    await w.env.DB.prepare('UPDATE persons SET email_key = ? WHERE id = ?').bind(keys[0], id).run();
     await expect(storeAccount(shard, accountIn(shard, email))).rejects.toBeInstanceOf(NameTaken);
     await settled();
   });
@@ -194,7 +195,7 @@ describe('names of three databases', () => {
     const email = newEmail();
     const { id } = await register('DB', email);
     await settled();
-    await w.env.DB.prepare('UPDATE accounts SET email = NULL, email_key = NULL WHERE id = ?').bind(id).run();
+    await w.env.DB.prepare('UPDATE persons SET email = NULL, email_key = NULL WHERE id = ?').bind(id).run();
     const next = await register('DB_3', email);
     await settled();
     expect(await readNames(email)).toMatchObject([{ accountId: next.id, reservedUntil: null }]);
@@ -207,7 +208,7 @@ describe('names of three databases', () => {
     const { id } = await register('DB', email);
     await settled();
     const setEmail = (value: string | null, key: string | null) =>
-      w.env.DB.prepare('UPDATE accounts SET email = ?, email_key = ? WHERE id = ?').bind(value, key, id).run();
+      w.env.DB.prepare('UPDATE persons SET email = ?, email_key = ? WHERE id = ?').bind(value, key, id).run();
     await setEmail(null, null);
     await withNames(shard, id, [emailName(shard, email)], async () => {
       await expect(register('DB_3', email)).rejects.toMatchObject({ code: 'temporarily_unavailable' });
@@ -306,7 +307,7 @@ describe('names of three databases', () => {
     const { id } = await register('DB', email);
     await settled();
     const page = [{ kind: 'email', key: emailKeysOf(shardOf('DB'), email).keys[0], accountId: id }] as const;
-    await w.env.DB.prepare('UPDATE accounts SET email = NULL, email_key = NULL WHERE id = ?').bind(id).run();
+    await w.env.DB.prepare('UPDATE persons SET email = NULL, email_key = NULL WHERE id = ?').bind(id).run();
     const next = accountIn(shardOf('DB_3'), email);
     // The reservation of the next account has ended, and its batch is not stored yet or never will be.
     await withNames(shardOf('DB_3'), next.id, [emailName(shardOf('DB_3'), email)], () => Promise.reject(new Error('dies'))).catch(() => {});

@@ -100,7 +100,7 @@ describe('optional request body', () => {
         const rolled: Record<string, string> = name.includes('/roll') ? { key_id: await newKeyId() } : {};
         return fill(name.slice('POST '.length), { ...params, ...paid, ...rolled });
       };
-      const key = /\/(?:refresh|roll|portal\/processor)$/.test(name) ? merchant.token : security ? merchant.key : null;
+      const key = /\/(?:refresh|roll|logout|portal\/processor)$/.test(name) ? merchant.token : security ? merchant.key : null;
       const bodies: CallOptions[] = [
         {},
         { headers: { 'content-type': 'application/json' } },

@@ -120,6 +120,7 @@ describe('sweep throughput', () => {
     const copies = (prefix: string) => `'${prefix}-' || i`;
     const { account_id: accountId } = setup.created;
     await multiply(w.env.DB, 'accounts', 'id', accountId, SETUPS, { id: copies('account'), admission_id: copies('admission') });
+    await multiply(w.env.DB, 'persons', 'id', accountId, SETUPS, { id: copies('account') });
     await multiply(w.env.DB, 'setup_intents', 'id', setup.id, SETUPS, { id: copies('setup'), account_id: copies('account') });
     const key = { id: copies('key'), key_hash: copies('hash'), merchant_id: copies('account') };
     await multiply(w.env.DB, 'api_keys', 'merchant_id', accountId, SETUPS, key);
@@ -128,9 +129,12 @@ describe('sweep throughput', () => {
     const { rounds, trips, ms } = await sweepAll('endedSetups', LIMITS.rows / 2);
     const left = async (table: string, column: string) =>
       w.env.DB.prepare(`SELECT count(*) AS n FROM ${table} WHERE ${column} LIKE 'account-%'`).first<number>('n');
-    expect([await left('accounts', 'id'), await left('setup_intents', 'account_id'), await left('api_keys', 'merchant_id')]).toEqual([
-      1, 1, 1,
-    ]);
+    expect([
+      await left('accounts', 'id'),
+      await left('persons', 'id'),
+      await left('setup_intents', 'account_id'),
+      await left('api_keys', 'merchant_id'),
+    ]).toEqual([1, 1, 1, 1]);
     expect(await w.env.DB.prepare('SELECT count(*) AS n FROM setup_intents WHERE is_retained = 1').first<number>('n')).toBe(1);
     expect(rounds).toBe(Math.ceil((SETUPS + 1) / (3 * PAGE)));
     expect(trips).toBeLessThanOrEqual(4 * Math.ceil((SETUPS + 1) / PAGE) + 5 * rounds + 5);

@@ -70,6 +70,7 @@ const TAKES: Record<string, 'live' | 'sandbox' | 'both' | 'none'> = {
   customers: 'none',
   processorEvents: 'none',
   usedSignInStates: 'none',
+  pendingTotp: 'none',
   tickets: 'none',
 };
 
@@ -88,6 +89,7 @@ const OF_BOTH_MODES: Record<string, string> = {
   'worker/features/payments/watch/ended-sessions.store.ts isReducible': 'what ended unpaid becomes a stub in both modes',
   'worker/features/retention/store.ts forgetCodes': 'a code is of an account, which is of both modes',
   'worker/features/retention/store.ts forgetNonces': 'a nonce is of no merchant',
+  'worker/features/retention/store.ts forgetPendingTotp': 'a secret is of a person',
   'worker/features/retention/store.ts forgetUsedStates': 'a sign-in is of no mode',
   'worker/features/retention/store.ts forgetHandoffs': 'kept for a day in both modes',
   'worker/features/retention/store.ts forgetIdentities': 'kept for a day in both modes',

@@ -19,7 +19,7 @@ describe('support ticket emails', () => {
   };
   beforeEach(async () => {
     w = new MailWorld({ OPERATOR_SECRET });
-    await testEnv.DB.prepare('UPDATE accounts SET is_staff = 0').run();
+    await testEnv.DB.prepare('UPDATE persons SET is_staff = 0').run();
     [ada, staff] = [await w.merchant(), await openStaff(w)];
     await verify(ada);
     await verify(staff);
@@ -147,8 +147,8 @@ describe('support ticket emails', () => {
     await open();
     expect(await rows()).toHaveLength(20);
     const { results } = await testEnv.DB.prepare(
-      `EXPLAIN QUERY PLAN SELECT id FROM accounts WHERE is_staff = 1 AND status = 'active' AND email_verified = 1 AND email IS NOT NULL ORDER BY id LIMIT 20`,
+      `EXPLAIN QUERY PLAN SELECT p.id FROM persons p JOIN accounts a ON a.id = p.id WHERE is_staff = 1 AND status = 'active' AND email_verified = 1 AND email IS NOT NULL ORDER BY p.id LIMIT 20`,
     ).all<{ detail: string }>();
-    expect(results.map(({ detail }) => detail).join()).toContain('accounts_staff');
+    expect(results.map(({ detail }) => detail).join()).toContain('persons_staff');
   });
 });

@@ -18,9 +18,17 @@ function guide(name: string): string {
 const PAGES = [
   'README.md',
   ...['quickstart', 'checkout', 'membership-delivery', 'pay-per-request', 'facilitator', 'subscriptions', 'metered-sessions'].map(guide),
-  ...['webhooks', 'unmatched-and-refunds', 'sandbox', 'agents', 'account', 'keys-for-servers', 'email-and-receipts', 'guarantees'].map(
-    guide,
-  ),
+  ...[
+    'webhooks',
+    'unmatched-and-refunds',
+    'sandbox',
+    'agents',
+    'account',
+    'keys-for-servers',
+    'secure-your-account',
+    'email-and-receipts',
+    'guarantees',
+  ].map(guide),
   ...['deploy', 'integrations', 'secrets', 'monitoring', 'upgrade', 'backup', 'cost', 'data-retention'].map((name) =>
     guide(`operations/${name}`),
   ),

@@ -26,6 +26,7 @@ describe('checkSchema', () => {
     ['keywords as names of properties', object({ properties: { pattern: { type: 'string' }, type: {}, $anchor: true } })],
     ['an unknown keyword', property({ example: 3, 'x-note': ['b'] })],
     ['a pattern of 200 characters', property({ pattern: 'a'.repeat(200) })],
+    ['patternProperties in allOf', object({ allOf: [{ patternProperties: { a: {} } }, { if: {}, else: { properties: {} } }] })],
     ['its dialect', object({ $schema: 'https://json-schema.org/draft/2020-12/schema', $id: '#' })],
   ])('checkSchema accepts %s', (_, schema) => expect(checkSchema(schema)).toEqual([]));
 
@@ -48,6 +49,12 @@ describe('checkSchema', () => {
     ['an invalid pattern', property({ pattern: '[' }), 'properties/a/pattern'],
     ['a pattern with a lookaround', property({ pattern: '(?=a)' }), 'properties/a/pattern'],
     ['an invalid name of patternProperties', property({ patternProperties: { '(': true } }), 'properties/a/patternProperties/('],
+    [
+      'patternProperties with a choice of properties',
+      property({ patternProperties: { a: {} }, if: {}, else: { properties: {} } }),
+      'properties/a/patternProperties',
+    ],
+    ['patternProperties with a reference', object({ $defs: { d: {} }, patternProperties: {}, $ref: '#/$defs/d' }), 'patternProperties'],
     ['a list as items', property({ items: [true] }), 'properties/a/items'],
     ['an empty enum', property({ enum: [] }), 'properties/a/enum'],
     ['an empty allOf', property({ allOf: [] }), 'properties/a/allOf'],
@@ -59,6 +66,7 @@ describe('checkSchema', () => {
     ['a text with half of a character', property({ const: '\ud800' }), 'properties/a/const'],
     ['a value of 21 levels', JSON.parse(`{"type":"object","default":${'['.repeat(20)}${']'.repeat(20)}}`), `default${'/0'.repeat(19)}`],
     ['a negation that nothing satisfies', { type: 'object', if: { not: {}, anyOf: [{ items: {} }] } }, 'if/not'],
+    ['a condition without a consequence', object({ if: { properties: { b: {} } }, else: {}, unevaluatedProperties: false }), 'if'],
     ['a negation of a text', { type: 'object', not: { title: 'a' } }, 'not'],
   ])('checkSchema refuses %s', (_, schema, path) => expect(pathsOf(schema)).toContain(path));
 
@@ -128,6 +136,8 @@ describe('satisfies', () => {
     [property({ multipleOf: 0.25 }), { a: 0.5 }, true],
     [property({ multipleOf: 0.25, allOf: [{ maximum: 1 }] }), { a: 2 }, false],
     [property({ multipleOf: 2 }), { a: 3 }, false],
+    [property({ multipleOf: 0.1 }), { a: -1e20 }, false],
+    [property({ multipleOf: 2 }), { a: 1e21 }, true],
     [property({ format: 'email' }), { a: 'not an address' }, true],
     [property({ pattern: '^b$', allOf: [{ maxLength: 1 }] }), { a: 'b' }, true],
     [property({ pattern: '^b$' }), { a: 'a' }, false],

@@ -204,8 +204,8 @@ export class LiveShop extends MeteredShop {
   async payments() {
     const sql = `SELECT p.id, p.price_amount AS units, p.payer_wallet AS payer, p.receipt_id AS receipt, c.kind
       FROM payments p JOIN tx_claims c ON c.subject_id = p.id WHERE p.product_id = ? ORDER BY p.created_at, p.rowid`;
-    const { results } = await this.w.env.DB.prepare(sql).bind(this.session.product_id).all<Record<string, string>>();
-    return results;
+    const { results } = await this.w.env.DB.prepare(sql).bind(this.session.product_id).all<Record<string, string> & { payer: number[] }>();
+    return results.map(({ payer, ...payment }) => ({ ...payment, payer: base58.encode(Uint8Array.from(payer)) }) as Record<string, string>);
   }
 
   async readEventTypes(): Promise<string[]> {

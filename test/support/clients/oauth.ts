@@ -7,6 +7,8 @@ export interface Somebody {
   email: string;
   isEmailVerified: boolean;
   name: string;
+  /** Google Workspace of the person. Absent: that of the address. Null: none. */
+  workspace?: string | null;
 }
 
 let people = 0;

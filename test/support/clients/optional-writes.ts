@@ -2,10 +2,13 @@ import { base58 } from '#core/encoding.ts';
 import { newId } from '#core/ids.ts';
 import { landRefund, refundable } from '../fixtures/refund.ts';
 import { OPERATOR_SECRET, openStaff } from '../people/staff.ts';
+import { memberWrites } from '../people/team.ts';
 import { CONNECTOR_SECRETS, testEnv } from '../runner/env.ts';
 import { emailedToken, mailConfig } from '../servers/mail.ts';
 import { TestProcessor } from '../servers/processor.ts';
 import { type Merchant, strangerAddress, World } from '../world.ts';
+import { factorWrites } from './factor-writes.ts';
+import { tokenSignedIn } from './session.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: call() has already checked answers against the document.
 export type Body = any;
@@ -211,6 +214,20 @@ export const WRITES: Record<string, () => Promise<Write>> = {
     const effects = async () => 1 - (await count('sign_in_identities WHERE account_id = ?', userId));
     return { method: 'DELETE', path: '/v1/account/identities/google', by: token, effects };
   },
+  'DELETE /v1/account/sessions/{session_id}': async () => {
+    const { token, userId } = await w.merchant();
+    await tokenSignedIn(w, userId, 1);
+    const open = async () => (await w.call('GET', '/v1/account/sessions', { key: token })).body.items;
+    const [, { session_id: id }] = await open();
+    return { method: 'DELETE', path: `/v1/account/sessions/${id}`, by: token, effects: async () => 2 - (await open()).length };
+  },
+  'DELETE /v1/account/sessions': async () => {
+    const { token, userId } = await w.merchant();
+    await tokenSignedIn(w, userId, 1);
+    const open = async () => (await w.call('GET', '/v1/account/sessions', { key: token })).body.items;
+    return { method: 'DELETE', path: '/v1/account/sessions', by: token, effects: async () => 2 - (await open()).length };
+  },
+  ...memberWrites(w),
   'DELETE /v1/account/domain': async () => {
     const { token, userId } = await w.merchant();
     const names = 'INSERT INTO seller_domains (merchant_id, domain, token, status, next_check_at, created_at)';
@@ -218,6 +235,7 @@ export const WRITES: Record<string, () => Promise<Write>> = {
     const left = () => count('seller_domains WHERE merchant_id = ?', userId);
     return { method: 'DELETE', path: '/v1/account/domain', by: token, effects: async () => 1 - (await left()) };
   },
+  ...factorWrites(w),
   'POST /v1/memberships/{membership_id}/retry-delivery': async () => {
     const { confirmed } = await w.purchase(await w.product(people.ada), await w.chain.wallet());
     const id = confirmed.membership_id;
@@ -292,7 +310,7 @@ export const WRITES: Record<string, () => Promise<Write>> = {
     return { method: 'PATCH', path: `/v1/receipt/${id}/invoice-metadata`, body, other: { invoice_number: '2' }, effects };
   },
   'POST /v1/receipt/{receipt_id}/send-proof': async () => {
-    await w.db.run(`UPDATE accounts SET email_verified = 1 WHERE id = '${people.ada.userId}'` as never);
+    await w.db.run(`UPDATE persons SET email_verified = 1 WHERE id = '${people.ada.userId}'` as never);
     const id = await newReceipt();
     const [body, effects] = [{ email: 'grace@example.com' }, () => count('mails WHERE subject_id = ?', id)];
     return { path: `/v1/receipt/${id}/send-proof`, body, other: { ...body, name: 'G' }, effects };
@@ -326,7 +344,7 @@ export const WRITES: Record<string, () => Promise<Write>> = {
   },
   'POST /v1/auth/register': async () => {
     const body = { email: `${unique()}@example.com`, password: 'correct horse battery', display_name: 'Ada' };
-    const effects = () => count('accounts WHERE email = ?', body.email);
+    const effects = () => count('persons WHERE email = ?', body.email);
     return { path: '/v1/auth/register', by: null, body, other: { ...body, display_name: 'Ada ' }, effects };
   },
 };

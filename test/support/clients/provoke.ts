@@ -12,6 +12,7 @@ import { withFaults } from '../faults/faults.ts';
 import { collectingWorld, type SubscriptionLife, SubscriptionSeller } from '../models/subscription-life.ts';
 import { buy, newSetup, openTreasury } from '../people/activation.ts';
 import { openShop, sellToAgents, stall } from '../people/agent.ts';
+import { addApp, logInAgain } from '../people/factors.ts';
 import { testEnv } from '../runner/env.ts';
 import { type Answer, type CallOptions, type Merchant, World } from '../world.ts';
 import { MeteredShop } from './metered.ts';
@@ -134,6 +135,11 @@ export const PROVOKED: Record<ErrorCode, (scene: Scene) => Promise<Answer<Body>>
   invalid_product_type: (s) => create(s, { product_type: 'book' }),
   invalid_authorization: ({ w }) => w.call('GET', '/v1/account/me'),
   invalid_credentials: ({ w, ada }) => logIn(w, ada, 'a guess at it'),
+  factor_required: async ({ w }) => {
+    const merchant = await w.merchant();
+    await addApp(w, merchant.token);
+    return logInAgain(w, merchant);
+  },
   webhook_signature_failed: (s) => fromChain(s, '[]', 'another secret'),
   connector_secret_invalid: ({ w }) =>
     w.call('POST', '/v1/integrations/connectors/telegram/identity', {
@@ -230,6 +236,8 @@ export const PROVOKED: Record<ErrorCode, (scene: Scene) => Promise<Answer<Body>>
     w.call('PATCH', '/v1/account/me/security', { key: ada.token, body: { current_password: 'correct horse battery' } }),
   password_too_short: ({ w }) =>
     w.call('POST', '/v1/auth/register', { body: { email: 'short@example.com', password: 'x', display_name: 'X' } }),
+  password_too_common: ({ w }) =>
+    w.call('POST', '/v1/auth/register', { body: { email: 'common@example.com', password: 'Password1', display_name: 'X' } }),
   invalid_permissions: (s) => newKey(s, s.ada, { permissions: ['everything'] }),
   identity_verification_required: async (s) => {
     const buyer = await s.w.chain.wallet();

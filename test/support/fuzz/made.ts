@@ -5,6 +5,7 @@ import { USDC } from '../chain/chain.ts';
 import { askNonce, signText } from '../chain/wallet.ts';
 import { credential, MeteredShop } from '../clients/metered.ts';
 import { runScenario } from '../clients/sandbox.ts';
+import { tokenSignedIn } from '../clients/session.ts';
 import { landRefund, refundable } from '../fixtures/refund.ts';
 import { newSpender, openTreasury, payFor } from '../people/activation.ts';
 import { newAgent, newKey, sellToAgents, write } from '../people/agent.ts';
@@ -12,10 +13,12 @@ import { Setup } from '../people/bootstrap.ts';
 import { setOrigins } from '../people/listed-shop.ts';
 import { SubscriptionBuyer } from '../people/subscription-buyer.ts';
 import { SubscriptionShop } from '../people/subscription-shop.ts';
+import { addMember } from '../people/team.ts';
 import type { Tenant } from '../people/tenant.ts';
 import { CONNECTOR_SECRETS } from '../runner/env.ts';
 import { emailedToken } from '../servers/mail.ts';
 import type { World } from '../world.ts';
+import { FACTOR_MAKERS } from './made-factors.ts';
 
 /** Values by field or parameter name. The first values belong together and form a request that succeeds. */
 export type Made = Record<string, string[]>;
@@ -27,6 +30,7 @@ export async function madeFor(w: World, name: string, tenant: Tenant): Promise<M
 }
 
 const MAKERS: [RegExp, (w: World, tenant: Tenant, name: string) => Promise<Made>][] = [
+  ...FACTOR_MAKERS,
   [/subscription-plan/, makePlan],
   [/^PATCH .*\/keys\/\{/, makeSandboxKey],
   [/native-subscriptions/, makeAuthorization],
@@ -48,13 +52,22 @@ const MAKERS: [RegExp, (w: World, tenant: Tenant, name: string) => Promise<Made>
   [/automation\/hooks\/\{/, makeHook],
   [/auth\/wallet$/, makeProof],
   [/auth\/login$/, async (_, { merchant }) => ({ email: [merchant.email], password: ['correct horse battery'] })],
+  [/auth\/switch$/, async (_, { merchant }) => ({ account_id: [merchant.userId] })],
+  [/account\/sessions\/\{/, makeSession],
+  [/account\/members\/\{/, async (w, { merchant }) => ({ user_id: [(await addMember(w, merchant, 'viewer')).userId] })],
   [/me\/security/, async () => ({ current_password: ['correct horse battery'] })],
   [/password\/forgot/, async (_, { merchant }) => ({ email: [merchant.email] })],
-  [/email\/(?:verify|preview|disown)$|password\/reset/, makeEmailToken],
+  [/email\/(?:verify|preview|disown)$|password\/reset|email-link$/, makeEmailToken],
   [/send-proof/, makeSender],
   [/approve/, makeReady],
   [/handoff\/\{token\}/, makeHandOff],
 ];
+
+async function makeSession(w: World, { merchant }: Tenant): Promise<Made> {
+  await tokenSignedIn(w, merchant.userId, 1);
+  const { items } = (await w.call('GET', '/v1/account/sessions', { key: merchant.token })).body;
+  return { session_id: [items.find(({ current }: { current: boolean }) => !current).session_id] };
+}
 
 async function makeSandboxKey(w: World, { merchant }: Tenant): Promise<Made> {
   const { body } = await w.call('POST', '/v1/keys', { key: merchant.token, body: { name: 'changed', sandbox_mode: true } });
@@ -241,12 +254,13 @@ async function makeProof(w: World): Promise<Made> {
 }
 
 async function makeSender(w: World, { merchant }: Tenant): Promise<Made> {
-  await w.db.run(`UPDATE accounts SET email_verified = 1 WHERE id = '${merchant.userId}'` as never);
+  await w.db.run(`UPDATE persons SET email_verified = 1 WHERE id = '${merchant.userId}'` as never);
   return { email: ['grace@example.com'] };
 }
 
 async function makeEmailToken(w: World, _: Tenant, name: string): Promise<Made> {
-  const token = await emailedToken(w, (await w.merchant()).userId, /reset/.test(name) ? 'reset' : 'verify');
+  const purpose = /reset/.test(name) ? 'reset' : /email-link/.test(name) ? 'sign_in' : 'verify';
+  const token = await emailedToken(w, (await w.merchant()).userId, purpose);
   return { handoff_token: [token], new_password: ['battery staple of a letter'] };
 }
 

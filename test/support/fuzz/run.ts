@@ -10,6 +10,7 @@ import { SOAK, testEnv } from '../runner/env.ts';
 import { mailConfig } from '../servers/mail.ts';
 import { World } from '../world.ts';
 import { madeFor } from './made.ts';
+import { CHANGES_PERSON } from './made-factors.ts';
 import { asMeant, type Cast, describePlan, type Plan, plansOf, type Sent, send } from './requests.ts';
 
 const SEED = Number(testEnv.TEST_FUZZ_SEED);
@@ -100,10 +101,10 @@ export function fuzzRoutes(part: keyof typeof PARTS): void {
       check(target, sent);
     };
 
-    /** A route that ends an account uses a spare one, and one that buys a plan uses an account without a plan. */
+    /** A route that ends an account or a session uses a spare one, and one that buys a plan uses an account without a plan. */
     const makeCaller = async ({ path }: Target): Promise<Tenant> => {
       if (path.endsWith('/resolve')) return { ...owner, merchant: await openStaff(w) };
-      const isFor = /\/account\/(?:account|me\/security)$|\/activate\//.test(path);
+      const isFor = /\/account\/(?:account|me\/security)$|\/auth\/switch$|\/activate\//.test(path) || CHANGES_PERSON.test(path);
       return isFor ? { ...owner, merchant: await w.merchant('free') } : owner;
     };
     const ordered = [...chosen.filter((target) => !isLast(target)), ...chosen.filter(isLast)];

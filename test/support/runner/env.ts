@@ -80,6 +80,8 @@ export const testConfig = (chainId: string): Record<string, string> => ({
   LETTER_KEYS: `${seed(11)},${seed(12)}`,
   SANDBOX_SEED: seed(13),
   SEAL_KEYS: `${seed(4)},${seed(5)}`,
+  FACTOR_KEYS: `${seed(14)},${seed(15)}`,
+  STAFF_FACTOR: 'optional',
   FEE_PAYER_KEYS: seed(6),
   CHALLENGE_KEYS: `${seed(7)},${seed(8)}`,
   SETTLE_PATIENCE_MS: '600',

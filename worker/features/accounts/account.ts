@@ -6,6 +6,7 @@ import { dropMailsOf } from '#features/email/outbox.ts';
 import type { Actor, Ctx, Scope, Shard } from '#platform/context.ts';
 import { recordAction } from '#platform/db/audit/record-action.ts';
 import type { Write } from '#platform/db/commit.ts';
+import { homeOf } from '#platform/db/directory.ts';
 import type { StoreAnswer } from '#platform/db/once.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import { requireFreshSignIn } from '#platform/http/callers.ts';
@@ -15,6 +16,8 @@ import { NOTIFICATION_PREFS, type NotificationPrefs, prefsOf } from '#rules/emai
 import { ACCOUNT } from '#rules/states.ts';
 import { changeAccount } from './change-account.ts';
 import { eraseWhatNames, planErasedActs } from './erasure.store.ts';
+import { eraseFactors } from './factors/store.ts';
+import { deleteMembers } from './members/store.ts';
 import { planLocks } from './oauth/identities.ts';
 import { mergeSettings } from './settings.ts';
 import { forgetLogo, forgetWallets, type MerchantSettings, revokeAllKeys, storeLogo } from './store.ts';
@@ -25,6 +28,7 @@ interface UpdateAccount {
   locale?: Locale;
   notificationPrefs?: Partial<NotificationPrefs>;
   merchantSettings?: MerchantSettings;
+  salesPaused?: boolean;
 }
 
 export interface AccountUpdate {
@@ -32,7 +36,10 @@ export interface AccountUpdate {
   logoProblem: string | null;
 }
 
-/** Updates the profile and settings of a live account. Returns no names if nothing changed. Throws 403 for a sandbox key. */
+/**
+ * Updates the profile and settings of a live account. Returns no names if nothing changed. Throws 403 for a sandbox key, and without a recent
+ * sign-in to resume sales.
+ */
 export async function updateAccount(
   ctx: Scope,
   actor: Actor,
@@ -45,21 +52,36 @@ export async function updateAccount(
   }
   const logo = await readLogo(ctx, input.merchantSettings ?? {});
   let updatedFields: string[] = [];
+  // The locale belongs to the person, who may be in another database.
+  const isOfPerson = (actor.personId ?? actor.accountId) === actor.accountId;
+  const hasOwnLocale = !isOfPerson && (await changeLocale(ctx, actor.personId!, input.locale));
   await changeAccount(ctx, actor.accountId, async (account) => {
     const { settings, changed } = mergeSettings(account.merchantSettings, input.merchantSettings ?? {});
-    const { displayName = account.displayName, timezone = account.timezone, locale = account.locale } = input;
+    const { displayName = account.displayName, timezone = account.timezone } = input;
+    const locale = isOfPerson ? (input.locale ?? account.locale) : account.locale;
+    const isPaused = account.salesPausedAt !== null;
+    const { salesPaused = isPaused } = input;
+    if (isPaused && !salesPaused) requireFreshSignIn(ctx, actor);
     const prefs = mergePrefs(account.notificationPrefs, input.notificationPrefs ?? {});
     updatedFields = [
       ...(displayName === account.displayName ? [] : ['display_name']),
       ...(timezone === account.timezone ? [] : ['timezone']),
-      ...(locale === account.locale ? [] : ['locale']),
+      ...(locale === account.locale && !hasOwnLocale ? [] : ['locale']),
+      ...(salesPaused === isPaused ? [] : ['sales_paused']),
       ...prefs.changed.map((name) => `notification_prefs.${name}`),
       ...changed.map((name) => `merchant_settings.${name}`),
     ];
-    const values =
-      updatedFields.length === 0
-        ? undefined
-        : { displayName, timezone, locale, notificationPrefs: prefs.merged, merchantSettings: settings };
+    const isUnchanged = updatedFields.length === (hasOwnLocale ? 1 : 0);
+    const values = isUnchanged
+      ? undefined
+      : {
+          displayName,
+          timezone,
+          locale,
+          notificationPrefs: prefs.merged,
+          merchantSettings: settings,
+          salesPausedAt: salesPaused ? (account.salesPausedAt ?? ctx.wallNow) : null,
+        };
     const entry = recordAction(ctx, ctx, {
       action: 'account.updated',
       subject: { type: 'account', id: account.id },
@@ -73,9 +95,25 @@ export async function updateAccount(
 }
 
 /** Fields of an account in the audit log. */
-const recordedAccount = ({ displayName, timezone, locale, notificationPrefs, merchantSettings }: Account) => ({
+const recordedAccount = ({ displayName, timezone, locale, notificationPrefs, merchantSettings, salesPausedAt }: Account) => ({
   ...{ display_name: displayName, timezone, locale, notification_prefs: prefsOf(notificationPrefs), ...merchantSettings },
+  sales_paused: salesPausedAt !== null,
 });
+
+/** Sets the language of a person who acts on another account. True if it is another than before. */
+async function changeLocale(ctx: Ctx, personId: AccountId, locale: Locale | undefined): Promise<boolean> {
+  let isChanged = false;
+  if (locale === undefined) return isChanged;
+  const home = homeOf(ctx, personId);
+  await changeAccount(home, personId, (person) => {
+    isChanged = person.locale !== locale;
+    if (!isChanged) return null;
+    const fields = { before: { locale: person.locale }, after: { locale } };
+    const entry = { action: 'account.updated', subject: { type: 'person', id: personId }, ...fields } as const;
+    return { values: { locale }, writes: [recordAction(home, { merchantId: personId, livemode: true }, entry)] };
+  });
+  return isChanged;
+}
 
 function mergePrefs(stored: Account['notificationPrefs'], patch: Partial<NotificationPrefs>) {
   const known = prefsOf(stored);
@@ -101,18 +139,25 @@ export async function deleteAccount(ctx: Scope, actor: Actor): Promise<void> {
       email: null,
       emailVerified: false,
       formerEmails: [],
+      factors: null,
+      payoutWallet: null,
       walletAddress: null,
+      roles: {},
       displayName: 'Deleted account',
+      name: 'Deleted account',
       timezone: 'UTC',
       locale: 'en',
       isStaff: false,
       notificationPrefs: {},
       merchantSettings: {},
+      salesPausedAt: null,
     },
     writes: [
       recordAction(ctx, ctx, { action: 'account.deleted', subject: { type: 'account', id: account.id } }),
       revokeAllKeys(ctx.db, account.id, ctx.now),
+      deleteMembers(ctx.db, account.id),
       forgetWallets(ctx.db, account.id),
+      ...eraseFactors(ctx.db, account.id),
       dropMailsOf(ctx, account.id, ERASED_AT_ONCE),
       ...(await planLocks(ctx, account.id)),
       ...eraseWhatNames(ctx, account.id, ERASED_AT_ONCE),

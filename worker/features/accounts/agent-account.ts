@@ -25,7 +25,7 @@ export function planAgentAccount(ctx: Shard, agentName: string): { account: Acco
     ...{ name: 'sandbox', permissions: ['read', 'execute'], livemode: false },
     createdBy: { kind: 'setup' },
   });
-  const writes = [insertAccount(ctx.db, account), ...insertKey(ctx, key, PLANS.free.activeKeysMax)];
+  const writes = [...insertAccount(ctx.db, account), ...insertKey(ctx, key, PLANS.free.activeKeysMax)];
   return { account, key, rawKey, writes };
 }
 

@@ -4,7 +4,9 @@ import { dropMailsOf } from '#features/email/outbox.ts';
 import type { Shard } from '#platform/context.ts';
 import { forEach } from '#platform/db/commit.ts';
 import { emptyOrBound, type Swept } from '#platform/db/sweeps.ts';
+import { personObject } from './auth/sessions.ts';
 import { eraseWhatNames, listUnerased, markErased, planErasedActs } from './erasure.store.ts';
+import { leaveAccounts } from './members/members.ts';
 import { planLocks } from './oauth/identities.ts';
 
 const ACCOUNTS_MAX = 20;
@@ -32,7 +34,10 @@ async function eraseRest(ctx: Shard, accountId: AccountId, eraseArchived: EraseA
     dropMailsOf(ctx, accountId, ROWS_MAX),
   ];
   const erased = (await ctx.db.batch([first!, ...others])) as D1Result[];
+  const left = await leaveAccounts(ctx, accountId);
   const givenBack = await giveAllBack(ctx, accountId);
   const archived = await eraseArchived(ctx, accountId);
-  if (givenBack === 0 && archived === 0 && erased.every(({ meta }) => meta.changes === 0)) await ctx.db.batch([markErased(ctx, accountId)]);
+  await personObject(ctx, accountId).forgetSessions();
+  if (left === 0 && givenBack === 0 && archived === 0 && erased.every(({ meta }) => meta.changes === 0))
+    await ctx.db.batch([markErased(ctx, accountId)]);
 }

@@ -3,7 +3,7 @@ import { LOCALE_NAMES } from '#core/locales.ts';
 import { iso } from '#core/time.ts';
 import { addressKeysOf, type BounceReason, findBounce } from '#features/email/outbox.ts';
 import type { Actor, Ctx, Shard } from '#platform/context.ts';
-import { regionOf } from '#platform/db/directory.ts';
+import { homeOf, regionOf } from '#platform/db/directory.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import { ShownName } from '#platform/http/bodies/own-fields.ts';
 import { merchantBodyErrors } from '#platform/http/callers.ts';
@@ -19,19 +19,23 @@ import {
   Timestamp,
   UpdateResponse,
 } from '#platform/http/openapi.ts';
-import { countPasswordTry, hitBucket } from '#platform/http/rate-limit.ts';
+import { hitBucket } from '#platform/http/rate-limit.ts';
 import { routes } from '#platform/http/route.ts';
 import { REGIONS } from '#platform/variables/regions.ts';
+import { type CountedFactors, NO_FACTORS } from '#rules/access/factors.ts';
+import { ROLES } from '#rules/access/roles.ts';
 import type { SignInProvider } from '#rules/admission.ts';
 import { NOTIFICATION_PREFS, type NotificationPref, prefsOf } from '#rules/emails.ts';
 import { PLAN_NAMES, planAt } from '#rules/plans.ts';
 import { ACCOUNT } from '#rules/states.ts';
 import { deleteAccount, updateAccount } from './account.ts';
 import { ClaimsBody, Email } from './auth/routes.ts';
-import { claimsOf } from './auth/tokens.ts';
+import { signInOrigin } from './auth/sessions.ts';
+import { actingClaims } from './auth/tokens.ts';
+import { listIdentities } from './oauth/store.ts';
 import { changeSecurity } from './security.ts';
 import { MerchantSettingsPatch, SETTING_NAMES } from './settings.ts';
-import { getAccount, listIdentities } from './store.ts';
+import { getAccount } from './store.ts';
 
 const MerchantSettings = z
   .object(
@@ -68,9 +72,19 @@ const ClaimedBody = z
     description: 'Time of the takeover of the account by the owner of its email address, and the access that ended with it.',
   });
 
+const FactorsBody = z
+  .object({
+    passkeys: z.int().describe('Number of passkeys.'),
+    totp: z.boolean().describe('True if the person has an authenticator app.'),
+    recovery_codes_left: z.int().describe('Number of unused recovery codes.'),
+  })
+  .openapi('Factors');
+
 const AccountBody = z
   .object({
     user_id: AccountUuid,
+    account_id: z.uuid().describe('Identifier of the account.'),
+    role: orNull(z.enum(ROLES)).describe('Role of the caller in the account. Null for a key.'),
     email: orNull(z.string()).describe('Email address.'),
     wallet_address: orNull(z.string()).describe('Address of a Solana wallet.'),
     display_name: z.string().describe('Name of the account, as buyers see it.'),
@@ -89,8 +103,10 @@ const AccountBody = z
     sandbox: z.boolean().describe('True if the calling key acts in the sandbox.'),
     notification_prefs: NotificationPrefsBody.describe('Email notification settings.'),
     merchant_settings: MerchantSettings.describe('Appearance of your checkout pages.'),
+    sales_paused: z.boolean().describe('True if all sales are paused.'),
     claims: ClaimsBody.describe('Claims of the token about the account.'),
     has_password: z.boolean().describe('True if the account has a password.'),
+    factors: FactorsBody.describe('Second factors of the person.'),
     auth_providers: z.array(z.string()).describe('Linked sign-in providers.'),
     claimed: ClaimedBody.optional().describe('Access that ended when the owner of the email address took over the account.'),
   })
@@ -109,25 +125,42 @@ async function findAccountDetails(ctx: Shard, { id, email }: Account): Promise<A
   return { providers: identities.map(({ provider }) => provider), bounce };
 }
 
-const toAccountResource = (ctx: Ctx, account: Account, actor: Actor, { providers, bounce }: AccountDetails) => ({
-  user_id: account.id,
-  email: account.email,
-  wallet_address: account.walletAddress,
+/** Person who calls. With a key, the owner. */
+async function findPerson(ctx: Ctx, account: Account, { personId }: Actor): Promise<Account> {
+  const id = personId ?? account.ownerId;
+  return id === account.id ? account : getAccount(homeOf(ctx, id).db, id);
+}
+
+const toFactors = ({ passkeys, totp, recoveryCodes }: CountedFactors) => ({ passkeys, totp, recovery_codes_left: recoveryCodes });
+
+interface Viewed extends AccountDetails {
+  person: Account;
+  actor: Actor;
+}
+
+const toAccountResource = (ctx: Ctx, account: Account, { person, actor, providers, bounce }: Viewed) => ({
+  user_id: person.id,
+  account_id: account.id,
+  role: actor.role,
+  email: person.email,
+  wallet_address: person.walletAddress,
   display_name: account.displayName,
   tier: planAt(account, ctx.now),
   status: account.status,
-  email_verified: account.emailVerified,
+  email_verified: person.emailVerified,
   ...given('email_problem', bounce),
   timezone: account.timezone,
-  locale: account.locale,
+  locale: person.locale,
   ...given('region', regionOf(ctx, account.id)),
   created_at: iso(account.createdAt),
   key_id: actor.keyId,
   sandbox: actor.keyId !== null && !actor.livemode,
   notification_prefs: prefsOf(account.notificationPrefs),
   merchant_settings: Object.fromEntries(SETTING_NAMES.map((name) => [name, account.merchantSettings[name] ?? ''])),
-  claims: claimsOf(account),
-  has_password: account.passwordHash !== null,
+  sales_paused: account.salesPausedAt !== null,
+  claims: actingClaims(person, { account }),
+  has_password: person.passwordHash !== null,
+  factors: toFactors(person.factors ?? NO_FACTORS),
   auth_providers: providers,
   ...given('claimed', account.claimed && { ...account.claimed, at: iso(account.claimed.at) }),
 });
@@ -158,6 +191,12 @@ const UpdateAccountRequest = z
     locale: z.enum(LOCALE_NAMES).optional().describe('Language of emails, such as `en`.'),
     notification_prefs: NotificationPrefsBody.partial().optional().describe('Email notification settings.'),
     merchant_settings: MerchantSettingsPatch.optional().describe('Appearance of your checkout pages.'),
+    sales_paused: z
+      .boolean()
+      .optional()
+      .describe(
+        'Pauses all sales in both modes: checkout, payment sessions, x402 and metered sessions answer 409 with reason `paused`. What has begun finishes. Resuming requires a recent sign-in.',
+      ),
   })
   .openapi('UpdateAccountRequest', { example: { timezone: 'Europe/Berlin', merchant_settings: { checkout_accent_hex: '#1a2b3c' } } });
 
@@ -165,14 +204,13 @@ const ChangeSecurityRequest = z
   .object({
     email: Email.optional().describe('Email address.'),
     current_password: z.string().max(1024).optional().describe('Current password, as proof of identity.'),
-    new_password: z.string().max(1024).optional().describe('New password of 8 to 128 characters.'),
+    new_password: z.string().max(1024).optional().describe('New password of 8 to 128 characters, and none of the commonest.'),
   })
   .openapi('ChangeSecurityRequest', { example: { current_password: 'correct horse', new_password: 'battery staple' } });
 
 // Limits password guesses with a stolen token. The headers continue to show the account's own limit.
 async function limitGuesses(c: RouteContext<ActorEnv>): Promise<void> {
   await hitBucket(c, 'login', c.var.actor.accountId);
-  await countPasswordTry(c, c.var.actor.accountId);
 }
 
 export const accountRoutes = routes('Account', 'settings')
@@ -185,7 +223,8 @@ export const accountRoutes = routes('Account', 'settings')
     returns: AccountBody,
     answer: async ({ scope, actor }) => {
       const account = await getAccount(scope.db, actor.accountId);
-      return toAccountResource(scope, account, actor, await findAccountDetails(scope, account));
+      const person = await findPerson(scope, account, actor);
+      return toAccountResource(scope, account, { person, actor, ...(await findAccountDetails(homeOf(scope, person.id), person)) });
     },
   })
   .write({
@@ -199,8 +238,9 @@ export const accountRoutes = routes('Account', 'settings')
     returns: UpdateResponse,
     codes: ['state_conflict'],
     once: ({ scope, actor, body }, storeAnswer) => {
-      const { display_name: displayName, notification_prefs: notificationPrefs, merchant_settings: merchantSettings, ...rest } = body;
-      return updateAccount(scope, actor, { ...rest, displayName, notificationPrefs, merchantSettings }, storeAnswer);
+      const { display_name: displayName, notification_prefs: notificationPrefs, merchant_settings: merchantSettings } = body;
+      const { timezone, locale, sales_paused: salesPaused } = body;
+      return updateAccount(scope, actor, { timezone, locale, displayName, notificationPrefs, merchantSettings, salesPaused }, storeAnswer);
     },
     audit: ['account.updated'],
     present: ({ updatedFields, logoProblem }) => {
@@ -211,7 +251,7 @@ export const accountRoutes = routes('Account', 'settings')
       return { detail, updated_fields: updatedFields };
     },
   })
-  .person({
+  .self({
     path: 'PATCH /account/me/security',
     id: 'changeSecurity',
     sdk: 'account.changeSecurity',
@@ -222,15 +262,16 @@ export const accountRoutes = routes('Account', 'settings')
     limit: limitGuesses,
     body: ChangeSecurityRequest,
     returns: UpdateResponse,
-    codes: ['invalid_credentials', 'email_registered', 'state_conflict', 'password_too_short', 'no_change'],
-    once: ({ scope, actor, body: { email, current_password: currentPassword, new_password: newPassword } }, storeAnswer) =>
-      changeSecurity(scope, actor, { email, currentPassword, newPassword }, storeAnswer),
+    codes: ['invalid_credentials', 'email_registered', 'state_conflict', 'password_too_short', 'password_too_common', 'no_change'],
+    once: ({ c, scope, actor, body: { email, current_password: currentPassword, new_password: newPassword } }, storeAnswer) =>
+      changeSecurity(scope, actor, { email, currentPassword, newPassword, ip: signInOrigin(c).ip }, storeAnswer),
     audit: ['person.email_changed', 'person.password_changed'],
     present: (updated) => ({ detail: 'Changed. All sessions have ended; sign in again.', updated_fields: updated }),
     isSecret: true,
   })
   .person({
     path: 'DELETE /account/account',
+    group: 'account',
     id: 'deleteAccount',
     sdk: 'account.delete',
     agent: { confirm: true },

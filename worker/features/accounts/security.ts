@@ -1,27 +1,33 @@
-import { ApiError } from '#core/errors.ts';
+import { ApiError, formatErrorChain } from '#core/errors.ts';
 import type { Actor, Ctx, Scope, Shard } from '#platform/context.ts';
 import { recordAction } from '#platform/db/audit/record-action.ts';
 import type { Write } from '#platform/db/commit.ts';
 import { NameTaken, withNames } from '#platform/db/names/names.ts';
 import type { StoreAnswer } from '#platform/db/once.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
-import { requireFreshSignIn } from '#platform/http/callers.ts';
+import { requireFreshSignIn, requireStepUp } from '#platform/http/callers.ts';
 import { planPasswordEmails } from './auth/email-proof.ts';
 import { formerEmailsAfter, planSecurityAlert, planVerification } from './auth/owner-emails.ts';
 import { findByPassword, newPasswordHash } from './auth/passwords.ts';
-import { emailKeysOf, emailName, findAccountByEmail, normaliseEmail, requirePasswordLength } from './auth/sign-in.ts';
+import { listSessions } from './auth/sessions.ts';
+import { emailKeysOf, emailName, findAccountByEmail, normaliseEmail } from './auth/sign-in.ts';
 import { changeAccount } from './change-account.ts';
+import { checkPassword, knownNetworks, learnNetworks } from './passwords/tries.ts';
+import { requireGoodPassword } from './passwords/weak-passwords.ts';
 import { abortIfTaken, getAccount } from './store.ts';
 
 interface ChangeSecurity {
   email?: string;
   currentPassword?: string;
   newPassword?: string;
+  /** Address of the caller. */
+  ip: string;
 }
 
 /**
  * Changes email or password and ends every session, including the caller's. The previous address is notified. Throws 401
- * invalid_credentials, 403 invalid_authorization (`sign_in_required`), 409 email_registered, 422 password_too_short or no_change.
+ * invalid_credentials, 403 invalid_authorization (`sign_in_required` or
+ * `step_up_required`), 409 email_registered, 422 password_too_short, password_too_common or no_change.
  */
 export async function changeSecurity(
   ctx: Scope,
@@ -30,15 +36,17 @@ export async function changeSecurity(
   storeAnswer: StoreAnswer<string[]>,
 ): Promise<string[]> {
   if (input.email === undefined && input.newPassword === undefined) throw new ApiError('no_change');
-  if (input.newPassword !== undefined) requirePasswordLength(input.newPassword);
+  if (input.newPassword !== undefined) await requireGoodPassword(input.newPassword);
+  requireStepUp(ctx, actor);
   let updatedFields: string[] = [];
   // Before the address is reserved, so that only the owner reserves one.
   const known = await getAccount(ctx.db, actor.accountId);
-  await requireOwner(ctx, actor, known, input.currentPassword);
+  await requireOwner(ctx, actor, known, input);
+  const networks = input.email === undefined ? [] : await networksOfPerson(ctx, known);
   const named = input.email === undefined ? [] : [emailName(ctx, input.email)];
   const change = (reserved: Write[]) =>
     changeAccount(ctx, actor.accountId, async (account) => {
-      if (account.passwordHash !== known.passwordHash) await requireOwner(ctx, actor, account, input.currentPassword);
+      if (account.passwordHash !== known.passwordHash) await requireOwner(ctx, actor, account, input);
       const values = { ...(await planAddressChange(ctx, account, input.email)), ...(await planPassword(ctx, account, input)) };
       updatedFields = [...(values.emailKey ? ['email'] : []), ...(values.passwordHash ? ['password'] : [])];
       if (updatedFields.length === 0) throw new ApiError('no_change');
@@ -66,14 +74,28 @@ export async function changeSecurity(
   await withNames(ctx, actor.accountId, named, change).catch((error: unknown) => {
     throw error instanceof NameTaken ? new ApiError('email_registered') : error;
   });
+  if (input.email !== undefined)
+    ctx.defer(
+      learnNetworks(ctx, normaliseEmail(input.email), networks).catch((error: unknown) =>
+        ctx.note(`networks not learnt: ${formatErrorChain(error)}`),
+      ),
+    );
   return updatedFields;
 }
 
-async function requireOwner(ctx: Ctx, actor: Actor, account: Account, currentPassword: string | undefined): Promise<void> {
+/** Networks from which the person signed in, which remain known under another address. */
+async function networksOfPerson(ctx: Ctx, { id, email }: Account): Promise<string[]> {
+  const [known, sessions] = await Promise.all([knownNetworks(ctx, email), listSessions(ctx, id)]);
+  return [...known, ...sessions.map(({ ip }) => ip)];
+}
+
+async function requireOwner(ctx: Ctx, actor: Actor, account: Account, { currentPassword, ip }: ChangeSecurity): Promise<void> {
   // Without a password, only a recent sign-in proves that the person is present.
   if (account.passwordHash === null) return requireFreshSignIn(ctx, actor);
-  if (currentPassword === undefined || !(await findByPassword(ctx, currentPassword, () => account)))
-    throw new ApiError('invalid_credentials', { detail: 'The current password is wrong or missing.' });
+  const wrong = 'The current password is wrong or missing.';
+  if (currentPassword === undefined) throw new ApiError('invalid_credentials', { detail: wrong });
+  const check = () => findByPassword(ctx, currentPassword, () => account);
+  await checkPassword(ctx, { email: account.email ?? account.id, ip, check, find: async () => account }, wrong);
 }
 
 async function planAddressChange(ctx: Shard, account: Account, email: string | undefined): Promise<Partial<Account>> {

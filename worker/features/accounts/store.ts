@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, exists, gt, inArray, isNotNull, isNull, ne, or, type SQL, sql } from 'drizzle-orm';
+import { and, desc, eq, exists, getTableColumns, gt, inArray, isNotNull, isNull, ne, or, type SQL, sql } from 'drizzle-orm';
 import { raise } from '#core/errors.ts';
 import type { AccountId, KeyId, SignInId } from '#core/ids.ts';
 import type { Db, Shard, Tenant } from '#platform/context.ts';
@@ -6,6 +6,7 @@ import { boundId } from '#platform/db/among.ts';
 import { abortIf, abortIfExists, type Write } from '#platform/db/commit.ts';
 import { rowsOf } from '#platform/db/page.ts';
 import {
+  ACCOUNT_COLUMNS,
   type Account,
   accounts,
   type LoginNonce,
@@ -14,50 +15,58 @@ import {
   payoutWallets,
 } from '#platform/db/tables/accounts.ts';
 import { type ApiKey, apiKeys } from '#platform/db/tables/keys.ts';
-import { type SignInIdentity, signInIdentities, usedSignInStates } from '#platform/db/tables/office/sign-in.ts';
+import { type PersonRow, persons } from '#platform/db/tables/office/people.ts';
+import { usedSignInStates } from '#platform/db/tables/office/sign-in.ts';
 import { brandLogos } from '#platform/db/tables/receipts.ts';
-import { casUpdate, stepRows, updateUnversioned } from '#platform/db/versioned.ts';
-import type { AdmittedAccount, AdmittedKey, SignInProvider } from '#rules/admission.ts';
+import { casUpdate, stepRows } from '#platform/db/versioned.ts';
+import { methodsOf } from '#rules/access/factors.ts';
+import type { AdmittedAccount, AdmittedKey } from '#rules/admission.ts';
 
 export type { MerchantSettings };
 /** Keys of one email or wallet under each pepper. At most one account has any of them. */
 export type AccountKeys = { column: 'emailKey' | 'walletKey'; keys: readonly string[] };
 
-export const findAccountByKeys = (db: Db, { column, keys }: AccountKeys) =>
-  db
-    .select()
-    .from(accounts)
-    .where(inArray(accounts[column], [...keys]))
-    .get();
+const { id: _, ...OF_PERSON } = getTableColumns(persons);
+
+const selectAccounts = (db: Db, where: SQL | undefined) =>
+  db.select(ACCOUNT_COLUMNS).from(accounts).innerJoin(persons, eq(persons.id, accounts.id)).where(where);
+
+export const findAccountByKeys = (db: Db, { column, keys }: AccountKeys) => selectAccounts(db, inArray(persons[column], [...keys])).get();
 
 export const hasKey = async (db: Db, accountId: AccountId, { column, keys }: AccountKeys): Promise<boolean> =>
-  (await db.$count(accounts, and(eq(accounts.id, accountId), inArray(accounts[column], [...keys])))) > 0;
+  (await db.$count(persons, and(eq(persons.id, accountId), inArray(persons[column], [...keys])))) > 0;
 
 /** Aborts the batch if another account has one of these keys. The unique index covers only the stored key. */
 export const abortIfTaken = (ctx: Shard, accountId: AccountId, { column, keys: [, ...others] }: AccountKeys): Write[] => {
   if (others.length === 0) return [];
   const rival = ctx.db
-    .select({ id: accounts.id })
-    .from(accounts)
-    .where(and(inArray(accounts[column], others), ne(accounts.id, accountId)));
+    .select({ id: persons.id })
+    .from(persons)
+    .where(and(inArray(persons[column], others), ne(persons.id, accountId)));
   return [abortIf(ctx, exists(rival))];
 };
 
-export const findAccount = (db: Db, accountId: AccountId) => db.select().from(accounts).where(eq(accounts.id, accountId)).get();
+export const findAccount = (db: Db, accountId: AccountId) => selectAccounts(db, eq(accounts.id, accountId)).get();
 
 export async function getAccount(db: Db, accountId: AccountId): Promise<Account> {
   return (await findAccount(db, accountId)) ?? raise('not_found');
 }
 
+export async function isPaused(db: Db, accountId: AccountId): Promise<boolean> {
+  const found = await db.select({ at: accounts.salesPausedAt }).from(accounts).where(eq(accounts.id, accountId)).get();
+  return found?.at != null;
+}
+
 export async function findAdmission(db: Db, admissionId: string): Promise<{ account: AdmittedAccount; keys: AdmittedKey[] } | null> {
   const rows = await db
-    .select()
+    .select({ account: ACCOUNT_COLUMNS, key: apiKeys })
     .from(accounts)
+    .innerJoin(persons, eq(persons.id, accounts.id))
     .leftJoin(apiKeys, and(eq(apiKeys.merchantId, accounts.id), inArray(apiKeys.livemode, [true, false])))
     .where(eq(accounts.admissionId, admissionId));
-  const account = rows[0]?.accounts;
+  const account = rows[0]?.account;
   if (!account) return null;
-  const keys = rows.flatMap(({ api_keys: key }) => (key ? [toAdmittedKey(key)] : []));
+  const keys = rows.flatMap(({ key }) => (key ? [toAdmittedKey(key)] : []));
   return { account: toAdmittedAccount(account), keys };
 }
 
@@ -65,8 +74,19 @@ export async function findAdmission(db: Db, admissionId: string): Promise<{ acco
 export const isStaffMember = (account: Account): boolean => account.isStaff && account.email !== null;
 
 export const toAdmittedAccount = (account: Account): AdmittedAccount => {
-  const { id: accountId, plan, planThrough, processorPlans, status, tokenVersion, version } = account;
-  return { accountId, plan, planThrough, processorPlans, status, tokenVersion, isStaff: isStaffMember(account), version };
+  const { id: accountId, plan, planThrough, processorPlans, status, tokenVersion, factors, ownerId, roles, version } = account;
+  const plans = { plan, planThrough, processorPlans };
+  return {
+    accountId,
+    ...plans,
+    status,
+    tokenVersion,
+    isStaff: isStaffMember(account),
+    ...(factors && { factors: methodsOf(factors) }),
+    ownerId,
+    roles,
+    version,
+  };
 };
 
 export function toAdmittedKey(key: ApiKey): AdmittedKey {
@@ -75,16 +95,30 @@ export function toAdmittedKey(key: ApiKey): AdmittedKey {
   return { keyId, keyHash, permissions, livemode, revokedAt, version, ...restrictions };
 }
 
-export const insertAccount = (db: Db, account: Account): Write => db.insert(accounts).values(account);
+export const insertAccount = (db: Db, account: Account): Write[] => [
+  db.insert(accounts).values(account),
+  db.insert(persons).values(account),
+];
 
-export const replaceAccount = (ctx: Shard, before: Account, after: Account): Write[] => casUpdate(ctx, accounts, before, after);
+/** Replaces an account and what changed of its person. Aborts the batch if either changed since the account was read. */
+export function replaceAccount(ctx: Shard, before: Account, after: Account): Write[] {
+  const changed = Object.keys(OF_PERSON).filter((name) => before[name as keyof PersonRow] !== after[name as keyof PersonRow]);
+  const patch = Object.fromEntries(changed.map((name) => [name, after[name as keyof PersonRow]]));
+  return [
+    ...casUpdate(ctx, accounts, before, after),
+    ...(changed.length === 0 ? [] : [ctx.db.update(persons).set(patch).where(eq(persons.id, before.id))]),
+  ];
+}
 
 /**
  * Replaces a password hash unless the password changed meanwhile. A change planned on the earlier row may restore the old form, which is
  * equally valid.
  */
 export const replacePassword = (db: Db, accountId: AccountId, before: string, passwordHash: string) =>
-  updateUnversioned(db, accounts, { passwordHash }, and(eq(accounts.id, accountId), eq(accounts.passwordHash, before)));
+  db
+    .update(persons)
+    .set({ passwordHash })
+    .where(and(eq(persons.id, accountId), eq(persons.passwordHash, before)));
 
 export const insertLoginNonce = ({ db }: Shard, nonce: LoginNonce): Write[] => [db.insert(loginNonces).values(nonce)];
 
@@ -225,50 +259,12 @@ export async function takeState(db: Db, id: string, expiresAt: number): Promise<
   return meta.changes === 1;
 }
 
-export const findIdentity = (db: Db, provider: SignInProvider, subject: string): Promise<SignInIdentity | undefined> =>
-  db
-    .select()
-    .from(signInIdentities)
-    .where(and(eq(signInIdentities.provider, provider), eq(signInIdentities.subject, subject)))
-    .get();
-
-export const findAnyIdentity = (db: Db, provider: SignInProvider, subjects: readonly string[]): Promise<SignInIdentity | undefined> =>
-  db
-    .select()
-    .from(signInIdentities)
-    .where(and(eq(signInIdentities.provider, provider), inArray(signInIdentities.subject, [...subjects])))
-    .get();
-
-export const listIdentities = (db: Db, accountId: AccountId): Promise<SignInIdentity[]> =>
-  db.select().from(signInIdentities).where(eq(signInIdentities.accountId, accountId)).orderBy(asc(signInIdentities.linkedAt));
-
-/** Aborts the batch if the identity belongs to an account already, or the account has another of this provider. */
-export const insertIdentity = (
-  ctx: Shard,
-  accountId: AccountId,
-  provider: SignInProvider,
-  { subject, email }: Pick<SignInIdentity, 'subject' | 'email'>,
-): Write => ctx.db.insert(signInIdentities).values({ provider, subject, accountId, email, linkedAt: ctx.wallNow });
+export const forgetState = (db: Db, id: string): Promise<unknown> => db.delete(usedSignInStates).where(eq(usedSignInStates.id, id));
 
 /** Aborts the batch if the account ended, or its address or password changed, since it was read. */
 export const abortUnlessAsBefore = (ctx: Shard, { id, tokenVersion }: Account): Write =>
   abortIf(
     ctx,
-    sql`NOT EXISTS (SELECT 1 FROM accounts WHERE id = ${boundId(id)} AND status = 'active' AND token_version = ${tokenVersion})`,
+    sql`NOT EXISTS (SELECT 1 FROM accounts JOIN persons USING (id)
+      WHERE id = ${boundId(id)} AND status = 'active' AND token_version = ${tokenVersion})`,
   );
-
-/** Stores the provider's current email. The account's own email is unchanged. */
-export const noteEmail = (db: Db, { provider, subject }: SignInIdentity, email: string | null): Promise<unknown> =>
-  db
-    .update(signInIdentities)
-    .set({ email })
-    .where(and(eq(signInIdentities.provider, provider), eq(signInIdentities.subject, subject)));
-
-export const lockIdentity = (db: Db, { provider, subject }: SignInIdentity, lock: string): Write =>
-  db
-    .update(signInIdentities)
-    .set({ subject: lock, email: null })
-    .where(and(eq(signInIdentities.provider, provider), eq(signInIdentities.subject, subject)));
-
-export const deleteIdentity = (db: Db, accountId: AccountId, provider: SignInProvider): Write =>
-  db.delete(signInIdentities).where(and(eq(signInIdentities.accountId, accountId), eq(signInIdentities.provider, provider)));

@@ -4,8 +4,9 @@ import type { AccountId, SetupIntentId } from '#core/ids.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import { boundId } from '#platform/db/among.ts';
 import { abortIfExists, type Write } from '#platform/db/commit.ts';
-import { accounts } from '#platform/db/tables/accounts.ts';
+import { ACCOUNT_COLUMNS, accounts } from '#platform/db/tables/accounts.ts';
 import { apiKeys } from '#platform/db/tables/keys.ts';
+import { persons } from '#platform/db/tables/office/people.ts';
 import { settlements } from '#platform/db/tables/settlements.ts';
 import { type SetupIntent, setupIntents } from '#platform/db/tables/setups.ts';
 import { casUpdate, updateUnversioned } from '#platform/db/versioned.ts';
@@ -17,9 +18,10 @@ import { casUpdate, updateUnversioned } from '#platform/db/versioned.ts';
 export async function getSetupState(db: Db, setupIntentId: SetupIntentId) {
   const pending = await listPendingPayments(db, setupIntentId);
   const found = await db
-    .select({ intent: setupIntents, account: accounts, liveKey: apiKeys })
+    .select({ intent: setupIntents, account: ACCOUNT_COLUMNS, liveKey: apiKeys })
     .from(setupIntents)
     .innerJoin(accounts, eq(accounts.id, setupIntents.accountId))
+    .innerJoin(persons, eq(persons.id, accounts.id))
     .leftJoin(apiKeys, eq(apiKeys.id, setupIntents.liveKeyId))
     .where(eq(setupIntents.id, setupIntentId))
     .get();
@@ -46,9 +48,10 @@ export const listExpiringSetups = (
   limit: number,
 ) =>
   db
-    .select({ intent: setupIntents, account: accounts, rowNumber: sql<number>`setup_intents.rowid`.as('rowNumber') })
+    .select({ intent: setupIntents, account: ACCOUNT_COLUMNS, rowNumber: sql<number>`setup_intents.rowid`.as('rowNumber') })
     .from(setupIntents)
     .innerJoin(accounts, eq(accounts.id, setupIntents.accountId))
+    .innerJoin(persons, eq(persons.id, accounts.id))
     .where(
       and(
         // Must match the index expression exactly, or SQLite does not use the index.

@@ -19,7 +19,7 @@ export interface Position {
 }
 
 const isListed = ({ wallNow }: Shard): SQL => sql`l.good_at > ${wallNow - LISTED_MS}`;
-const PAYS_TO = sql`coalesce(p.payout_wallet, s.payout_wallet, a.wallet_address)`;
+const PAYS_TO = sql`coalesce(p.payout_wallet, s.payout_wallet, a.payout_wallet)`;
 const TO_SELLERS = sql`JOIN accounts a ON a.id = l.merchant_id
   LEFT JOIN rail_settings s ON s.merchant_id = l.merchant_id AND s.livemode = 1 AND s.rail_id = ${X402_RAIL}
   LEFT JOIN products p ON p.id = l.product_id`;

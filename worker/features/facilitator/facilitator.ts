@@ -6,6 +6,7 @@
 
 import { ApiError, formatErrorChain } from '#core/errors.ts';
 import { type AnswerId, madeAt, newId } from '#core/ids.ts';
+import { isPaused } from '#features/accounts/store.ts';
 import { newObstacleError } from '#features/products/selling/fixes.ts';
 import { isPayoutWallet, listSettings } from '#features/rails/store.ts';
 import { newX402NotReady } from '#features/rails/x402.ts';
@@ -166,8 +167,10 @@ async function findMismatch(ctx: Scope, payload: PaymentPayload, asked: PaymentR
 const isTheirs = (settlement: Settlement, tenant: Tenant): boolean => settlement.purpose === 'facilitator' && belongsTo(tenant, settlement);
 
 async function draftFacilitated(ctx: Scope, { read, requirements }: FacilitatorReading & { ok: true }): Promise<SettlementDraft> {
-  const setting = settingOf(await listSettings(ctx), X402_RAIL);
-  if (setting?.enabled === false) throw newObstacleError('rail_enabled', X402_RAIL, { product: null, setting, accountWallet: null });
+  const [isOff, settings] = await Promise.all([isPaused(ctx.db, ctx.merchantId), listSettings(ctx)]);
+  const setting = settingOf(settings, X402_RAIL);
+  const obstacle = isOff ? 'paused' : setting?.enabled === false ? 'rail_enabled' : null;
+  if (obstacle) throw newObstacleError(obstacle, X402_RAIL, { product: null, setting, accountWallet: null });
   if (await isIdentifierTaken(ctx, read, { purpose: 'facilitator', productId: null })) return { ok: false, reason: IDENTIFIER_CONFLICT };
   return orDuplicate(() => draftPayment(ctx, read, purposeFactsOf(ctx, requirements)));
 }

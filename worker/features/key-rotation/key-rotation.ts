@@ -1,6 +1,7 @@
 import { reseal, sealVersions } from '#core/crypto.ts';
 import { formatErrorChain } from '#core/errors.ts';
 import { PASSWORD_PURPOSE, passwordKeys } from '#features/accounts/auth/passwords.ts';
+import { totpPurpose } from '#features/accounts/factors/totp.ts';
 import { secretPurpose } from '#features/webhooks/endpoints/endpoint.ts';
 import type { Config, Ctx, Shard } from '#platform/context.ts';
 import { answerPurpose } from '#platform/db/idempotency-record.ts';
@@ -13,7 +14,7 @@ interface Seal {
   reseal(row: SealedRow): Promise<string>;
 }
 
-const sealsOf = ({ SEAL_KEYS, PEPPER }: Config): Record<SealedKind, Seal> => ({
+const sealsOf = ({ SEAL_KEYS, FACTOR_KEYS, PEPPER }: Config): Record<SealedKind, Seal> => ({
   webhook_secrets: {
     versions: () => sealVersions(SEAL_KEYS),
     reseal: ({ owner, sealed }) => reseal(SEAL_KEYS, secretPurpose(owner), sealed),
@@ -21,6 +22,10 @@ const sealsOf = ({ SEAL_KEYS, PEPPER }: Config): Record<SealedKind, Seal> => ({
   kept_answers: {
     versions: () => sealVersions(SEAL_KEYS),
     reseal: ({ owner, sealed }) => reseal(SEAL_KEYS, answerPurpose(owner), sealed),
+  },
+  totp_secrets: {
+    versions: () => sealVersions(FACTOR_KEYS),
+    reseal: ({ owner, sealed }) => reseal(FACTOR_KEYS, totpPurpose(owner), sealed),
   },
   password_hashes: {
     versions: () => sealVersions(passwordKeys(PEPPER)),
@@ -32,7 +37,7 @@ const PAGES = { pageMax: 100, pagesMax: 50 };
 
 /**
  * Reseals with the current key what an older key of the ring sealed, so that the older key can be removed: webhook secrets, stored answers,
- * password hashes. With nothing left to do, one run reads the ends of three indexes.
+ * secrets of authenticator apps, password hashes. With nothing left to do, one run reads the ends of four indexes.
  */
 export async function sweepSeals(ctx: Shard): Promise<Swept> {
   const all: Swept[] = [];

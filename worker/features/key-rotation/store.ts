@@ -11,7 +11,8 @@ import { jsonRows, setOf, textOfId } from '#platform/db/among.ts';
 const SEALED = {
   webhook_secrets: { table: 'webhook_endpoints', column: 'secret_sealed', owner: 'id', position: ['rowid'] },
   kept_answers: { table: 'claims', column: 'sealed_body', owner: 'scope || char(10) || key', position: ['scope', 'key'] },
-  password_hashes: { table: 'accounts', column: 'password_hash', owner: 'id', position: ['rowid'] },
+  totp_secrets: { table: 'totp_secrets', column: 'sealed', owner: 'person_id', position: ['rowid'] },
+  password_hashes: { table: 'persons', column: 'password_hash', owner: 'id', position: ['rowid'] },
 } as const;
 export type SealedKind = keyof typeof SEALED;
 export const SEALED_KINDS = Object.keys(SEALED) as SealedKind[];

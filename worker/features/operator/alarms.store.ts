@@ -2,8 +2,9 @@ import { and, desc, eq, lt, notInArray, sql } from 'drizzle-orm';
 import type { AccountId } from '#core/ids.ts';
 import type { Db } from '#platform/context.ts';
 import { subjectsOfTransaction } from '#platform/db/outcome.ts';
-import { accounts } from '#platform/db/tables/accounts.ts';
+import { ACCOUNT_COLUMNS, accounts } from '#platform/db/tables/accounts.ts';
 import { decodeId } from '#platform/db/tables/columns.ts';
+import { persons } from '#platform/db/tables/office/people.ts';
 import { alarms } from '#platform/db/tables/operations.ts';
 
 export type Alarm = typeof alarms.$inferSelect;
@@ -39,8 +40,9 @@ export const releaseNotification = (db: Db, { name, notifiedAt }: Alarm, now: nu
 
 export const listAccounts = (db: Db, before: AccountId | null, limit: number) =>
   db
-    .select()
+    .select(ACCOUNT_COLUMNS)
     .from(accounts)
+    .innerJoin(persons, eq(persons.id, accounts.id))
     .where(before === null ? undefined : lt(accounts.id, before))
     .orderBy(desc(accounts.id))
     .limit(limit);

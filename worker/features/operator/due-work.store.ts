@@ -150,6 +150,7 @@ const retentionWork = (ctx: Ctx) => {
   const dayStart = ctx.wallNow - (ctx.wallNow % DAY);
   return {
     loginNonces: ofWallTime('login_nonces', 'expires_at', retentionMsOf('loginNonces')),
+    pendingTotp: ofWallTime('totp_secrets', 'expires_at', retentionMsOf('pendingTotp')),
     usedSignInStates: ofWallTime('used_sign_in_states', 'expires_at', retentionMsOf('usedSignInStates')),
     handoffs: { work: [first('handoffs', 'expires_at', retentionMsOf('handoffs'))] },
     identities: { work: [first('identity_sessions', 'expires_at', retentionMsOf('identitySessions'))] },

@@ -5,11 +5,11 @@ import type { PaymentId, ProductId, ReceiptId } from '#core/ids.ts';
 import { creditPayment } from '#features/entitlements/credit-payments.ts';
 import { readEntitlement } from '#features/entitlements/entitlement.ts';
 import { getSale, type Sale } from '#features/products/product.ts';
-import { newSwitchedOffError, newX402NotReady } from '#features/rails/x402.ts';
+import { newX402NotReady, requireOn } from '#features/rails/x402.ts';
 import { type Anchor, loadAnchor } from '#features/receipts/hash-chain.ts';
 import { customerColumns, draftSettlement, type PaymentReading, readPayment } from '#features/settlements/co-sign.ts';
 import { assignSuccess } from '#features/settlements/finish.ts';
-import { followThrough, toPaidPurchase } from '#features/settlements/follow-through.ts';
+import { claimOnce, followThrough, toPaidPurchase } from '#features/settlements/follow-through.ts';
 import { isIdentifierTaken, newIdentifierConflict } from '#features/settlements/payment-identifier.ts';
 import { newProof } from '#features/settlements/proofs.ts';
 import { findAnsweredBy, findSettlement, loadSettlement } from '#features/settlements/store.ts';
@@ -27,7 +27,6 @@ import type { Settlement } from '#platform/db/tables/settlements.ts';
 import type { Customer } from '#rules/balance.ts';
 import { X402_RAIL } from '#rules/rails.ts';
 import { isRevokedPayee, makeSaleChallenge, paidUrlOf, type SaleChallenge } from './challenge.ts';
-import { claimWithinPayerLimit, isAtPayerLimit, newPayerLimitError } from './payer-limit.ts';
 import {
   answerOf,
   asDuplicate,
@@ -180,20 +179,22 @@ async function claimOrFind(
   if (!read.ok) return read;
   if (known) return { settlement: known, isNew: false };
   if (isTaken) throw newIdentifierConflict();
-  if (sale.switchedOff) throw newSwitchedOffError(sale);
+  requireOn(sale);
   if (await isRevokedPayee(ctx, sale, read.accepted.payTo)) return { reason: 'invalid_payment_requirements' };
   const { payer: payerWallet, amount } = read.verified;
-  const drafted = (await isAtPayerLimit(ctx, sale.product, { payerWallet, amount }))
+  // Loaded on first use: few products have a limit.
+  const payerLimit = sale.product.maxPerPayerPerDay === null ? null : await import('./payer-limit.ts');
+  const drafted = (await payerLimit?.isAtPayerLimit(ctx, sale.product, { payerWallet, amount }))
     ? null
     : await draftSettlement(ctx, sale, read, input.customer);
   if (drafted?.ok) {
     requireBought(drafted.settlement, input);
-    return claimWithinPayerLimit(ctx, sale.product, drafted.settlement);
+    return payerLimit ? payerLimit.claimWithinPayerLimit(ctx, sale.product, drafted.settlement) : claimOnce(ctx, drafted.settlement);
   }
   // Another request may have brought the payment meanwhile: a landed transaction fails simulation but is paid.
   const claimed = await findSettlement(ctx, read.signed.txSignature);
   if (claimed) return { settlement: claimed, isNew: false };
-  if (drafted === null) throw await newPayerLimitError(ctx, sale.product, payerWallet);
+  if (drafted === null) throw await payerLimit!.newPayerLimitError(ctx, sale.product, payerWallet);
   return { reason: drafted.reason };
 }
 

@@ -147,7 +147,7 @@ export async function getRailDefaults({
   livemode,
 }: Scope): Promise<{ settings: RailSetting[]; accountWallet: string | null }> {
   const rows = await db
-    .select({ accountWallet: accounts.walletAddress, setting: railSettings })
+    .select({ accountWallet: accounts.payoutWallet, setting: railSettings })
     .from(accounts)
     .leftJoin(railSettings, and(eq(railSettings.merchantId, accounts.id), eq(railSettings.livemode, livemode)))
     .where(eq(accounts.id, merchantId));
@@ -202,7 +202,7 @@ const payable = (config: Shard['config'], settings = SETTINGS): SQL => sql`(stat
       AND (products.asset = r.asset OR (r.is_quoted AND instr(products.accepted_assets, '"' || r.asset || '"') > 0))
       AND (r.shows_identity OR products.requires_identity IS NULL) AND products.renewal_mode = r.renewal
       AND (products.livemode = 0 OR products.payout_wallet IS NOT NULL OR s.payout_wallet IS NOT NULL
-        OR EXISTS (SELECT 1 FROM accounts a WHERE a.id = products.merchant_id AND a.wallet_address IS NOT NULL))))`;
+        OR EXISTS (SELECT 1 FROM accounts a WHERE a.id = products.merchant_id AND a.payout_wallet IS NOT NULL))))`;
 
 const settingsAfter = ({ merchantId, livemode }: Tenant, { railId, enabled, payoutWallet }: RailSetting): SQL => {
   const mine = sql`${boundId(merchantId)} AS merchant_id, ${livemode ? 1 : 0} AS livemode`;

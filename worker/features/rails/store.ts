@@ -15,7 +15,7 @@ export const listSettings = async (scope: Scope): Promise<Setting[]> =>
   scope.db.select().from(railSettings).where(rowsOf(railSettings, scope));
 
 export const findAccountWallet = async (db: Db, merchantId: AccountId): Promise<string | null> =>
-  (await db.select({ wallet: accounts.walletAddress }).from(accounts).where(eq(accounts.id, merchantId)).get())?.wallet ?? null;
+  (await db.select({ wallet: accounts.payoutWallet }).from(accounts).where(eq(accounts.id, merchantId)).get())?.wallet ?? null;
 
 /** True if this merchant is paid at this wallet: by the x402 rail, the account, or a product on sale. */
 export async function isPayoutWallet(db: Db, merchantId: AccountId, wallet: string): Promise<boolean> {
@@ -23,7 +23,7 @@ export async function isPayoutWallet(db: Db, merchantId: AccountId, wallet: stri
     db
       .select({ id: accounts.id })
       .from(accounts)
-      .where(and(eq(accounts.id, merchantId), eq(accounts.walletAddress, wallet))),
+      .where(and(eq(accounts.id, merchantId), eq(accounts.payoutWallet, wallet))),
     db
       .select({ railId: railSettings.railId })
       .from(railSettings)

@@ -77,6 +77,9 @@ export async function checkX402Ready(ctx: Ctx, sale: Sale): Promise<{ ok: true; 
 export const newX402NotReady = (missing: Obstacle): ApiError =>
   newObstacleError(missing, X402_RAIL, { product: null, setting: null, accountWallet: null });
 
-/** Builds 409 setup_not_ready for a sale that the operator switched off. Applies even to a valid challenge. */
-export const newSwitchedOffError = (sale: Sale): ApiError =>
-  newObstacleError(sale.switchedOff === 'rail' ? 'rail_unavailable' : 'product_active', X402_RAIL, prospectOf(sale));
+/** Throws 409 setup_not_ready if the merchant has paused sales, or the operator switched off this one. Applies even to a valid challenge. */
+export function requireOn(sale: Sale): void {
+  const prospect = prospectOf(sale);
+  if (prospect.isPaused) throw newObstacleError('paused', X402_RAIL, prospect);
+  if (sale.switchedOff) throw newObstacleError(sale.switchedOff === 'rail' ? 'rail_unavailable' : 'product_active', X402_RAIL, prospect);
+}

@@ -3,7 +3,7 @@ import type { Fix } from '#features/products/selling/fixes.ts';
 export const CHECKS = {
   app_found: 'The app exists in your account and mode. Blocks.',
   product_found: 'The product exists in your account, mode and app. Blocks.',
-  product_active: 'The product is neither archived nor disabled by the operator. Blocks.',
+  product_active: 'The product is neither archived nor disabled by the operator, and sales are not paused. Blocks.',
   price_set: 'The price suits the asset of every rail of the product. Blocks.',
   rail_enabled:
     'At least one rail is allowed and enabled, every enabled rail is available, the Solana node responds, and the SOL price source responds if a second asset is accepted. Blocks.',

@@ -61,6 +61,7 @@ export function productFoundCheck(product: Product | null, asked: { productIsNam
 
 const CHECK_OF: Partial<Record<Obstacle, CheckCode>> = {
   rail_unavailable: 'rail_enabled',
+  paused: 'rail_enabled',
   payout_wallet_unspendable: 'payout_wallet_set',
   payout_wallet_empty: 'payout_ata_exists',
   fee_wallet_empty: 'fee_wallet_configured',
@@ -81,15 +82,16 @@ function checkAcross(code: CheckCode, ways: RailView[], obstacle: Obstacle, fine
   return fail(code, `${blocked.map(({ railId }) => railId).join(', ')}: ${fix.detail}`, fix);
 }
 
-export function productChecks(ways: RailView[], { product, switchedOff }: Listing): Check[] {
+export function productChecks(ways: RailView[], { product, merchant, switchedOff }: Listing): Check[] {
   const isOff = switchedOff.includes('product');
-  const fix = fixOf('product_active', SELLING_RAILS[0], {
+  const isPaused = merchant.salesPausedAt !== null;
+  const fix = fixOf(isPaused ? 'paused' : 'product_active', SELLING_RAILS[0], {
     product,
     setting: null,
     accountWallet: null,
     switchedOff: isOff ? 'product' : null,
   });
-  const isOnSale = product.status === 'active' && !isOff;
+  const isOnSale = product.status === 'active' && !isOff && !isPaused;
   return [
     isOnSale ? pass('product_active', 'The product is on sale.') : fail('product_active', fix.detail, fix),
     priceCheck(ways, product),
@@ -157,7 +159,7 @@ function servingCheck(ways: RailView[], usual: Pick<RailView, 'railId' | 'prospe
     const fix = fixOf('rail_enabled', usual.railId, usual.prospect);
     return fail('rail_enabled', `${usual.railId}: ${fix.detail}`, fix);
   }
-  const check = checkAcross('rail_enabled', ways, 'rail_unavailable', fine);
+  const check = checkAcross('rail_enabled', ways, 'paused', checkAcross('rail_enabled', ways, 'rail_unavailable', fine));
   const outage = ways.find(({ unavailableDependency: silent }) => silent)?.unavailableDependency;
   if (check.status === 'fail' || !outage) return check;
   const fix = OUTAGE_FIXES[outage];

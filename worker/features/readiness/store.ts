@@ -15,7 +15,7 @@ export async function loadSetup(scope: Scope) {
         plan: accounts.plan,
         planThrough: accounts.planThrough,
         processorPlans: accounts.processorPlans,
-        wallet: accounts.walletAddress,
+        wallet: accounts.payoutWallet,
       })
       .from(accounts)
       .where(eq(accounts.id, merchantId)),

@@ -3,12 +3,12 @@ import type { Scope, Tenant } from '#platform/context.ts';
 import { amongIds, setOfIds } from '#platform/db/among.ts';
 
 import { countRows, type PageRequest, type RowQuery, readSlice, rowsOf } from '#platform/db/page.ts';
-import { listNamedPayments, receiptsOfPayments } from '#platform/db/search/named.ts';
+import { listNamedPayments } from '#platform/db/search/named.ts';
 import { archivedReceipts } from '#platform/db/tables/archives.ts';
 import { payments } from '#platform/db/tables/payments.ts';
 import { receipts } from '#platform/db/tables/receipts.ts';
 import { bySearchTerms } from './search.store.ts';
-import { loadArchivedReceipts } from './store.ts';
+import { loadArchivedReceipts, receiptsOfPayments } from './store.ts';
 
 type Table = typeof receipts | typeof archivedReceipts;
 type Slice = Awaited<ReturnType<typeof readSlice<typeof receipts, typeof archivedReceipts>>>;

@@ -9,10 +9,10 @@ import { type ArchivePosition, paymentOf, readLines, receiptOf, type StoredPayme
 import type { Write } from '#platform/db/commit.ts';
 import { isClaimOf, subjectsOfTransaction } from '#platform/db/outcome.ts';
 import { rowsOf } from '#platform/db/page.ts';
-import { receiptsOfPayments } from '#platform/db/search/named.ts';
 import { archivedPayments, archivedReceipts } from '#platform/db/tables/archives.ts';
 import { decodeId } from '#platform/db/tables/columns.ts';
 import { payments } from '#platform/db/tables/payments.ts';
+import { activations } from '#platform/db/tables/plans.ts';
 import { receiptMetadata, receipts } from '#platform/db/tables/receipts.ts';
 import { txClaims } from '#platform/db/tables/tx-claims.ts';
 import { casUpdate } from '#platform/db/versioned.ts';
@@ -20,6 +20,11 @@ import { casUpdate } from '#platform/db/versioned.ts';
 export type { StoredReceipt as Receipt };
 
 export const documentOf = (receipt: Pick<StoredReceipt, 'document'>): ReceiptDocument => JSON.parse(receipt.document) as ReceiptDocument;
+
+/** SQL condition for receipts in the database of payments in `ids`, an SQL set. A payment moves to the archive after its receipt. */
+export const receiptsOfPayments = (ids: SQL): SQL => sql`${receipts.id} IN (
+  SELECT ${payments.receiptId} FROM ${payments} WHERE ${payments.id} IN ${ids}
+  UNION ALL SELECT ${activations.receiptId} FROM ${activations} WHERE ${activations.paymentId} IN ${ids})`;
 
 type Table = typeof receipts | typeof archivedReceipts;
 

@@ -23,6 +23,7 @@ import {
   forgetMails,
   forgetNonces,
   forgetPaymentSessions,
+  forgetPendingTotp,
   forgetProcessorEvents,
   forgetSandboxTransactions,
   forgetUsedStates,
@@ -47,6 +48,7 @@ interface Rule {
 const RULES = {
   loginNonces: { retentionMs: 0, why: 'An expired nonce cannot sign in.', forget: forgetNonces, isOfWallTime: true },
   usedSignInStates: { retentionMs: 0, why: 'An expired state cannot sign in.', forget: forgetUsedStates, isOfWallTime: true },
+  pendingTotp: { retentionMs: 0, why: 'An expired secret cannot be confirmed.', forget: forgetPendingTotp, isOfWallTime: true },
   handoffs: { retentionMs: DAY, why: 'The names identify a buyer who returns late.', forget: forgetHandoffs },
   identitySessions: { retentionMs: DAY, why: 'Personal data. The payment has the proven identity.', forget: forgetIdentities },
   paymentSessions: { retentionMs: 30 * DAY, why: 'An ended link answers 410 for this time.', forget: forgetPaymentSessions },

@@ -16,6 +16,8 @@ import { mails } from '#platform/db/tables/mail.ts';
 import { memberships } from '#platform/db/tables/memberships.ts';
 import { analyticsDays, analyticsQuarters, analyticsTotals, endedDeliveries } from '#platform/db/tables/office/analytics.ts';
 import { processorEvents } from '#platform/db/tables/office/billing.ts';
+import { totpSecrets } from '#platform/db/tables/office/factors.ts';
+import { persons } from '#platform/db/tables/office/people.ts';
 import { communities, placements } from '#platform/db/tables/office/placements.ts';
 import { usedSignInStates } from '#platform/db/tables/office/sign-in.ts';
 import { supportMessages, supportTickets } from '#platform/db/tables/office/support.ts';
@@ -88,6 +90,10 @@ async function deleteOver(db: Db, table: SQLiteTable, isOver: SQL | undefined, l
 }
 
 export const forgetNonces: Forget = (db, before, limit) => deleteOver(db, loginNonces, lte(loginNonces.expiresAt, before), limit);
+
+/** Deletes secrets that no code confirmed in time. The condition repeats the partial index's expression literally. */
+export const forgetPendingTotp: Forget = (db, before, limit) =>
+  deleteOver(db, totpSecrets, sql`expires_at IS NOT NULL AND ${lte(totpSecrets.expiresAt, before)}`, limit);
 
 export const forgetUsedStates: Forget = (db, before, limit) =>
   deleteOver(db, usedSignInStates, lte(usedSignInStates.expiresAt, before), limit);
@@ -224,6 +230,7 @@ export async function forgetAccounts(ctx: Shard, setups: EndedSetup[]): Promise<
     db.delete(payoutWallets).where(ofThem),
     db.delete(supportMessages).where(sql`ticket_id IN (SELECT id FROM support_tickets WHERE ${ofBoth})`),
     ...OF_SETUPS.map((table) => db.delete(table).where(ofBoth)),
+    db.delete(persons).where(sql`id IN ${accountIds}`),
     db.delete(accounts).where(sql`id IN ${accountIds}`),
     db.delete(setupIntents).where(sql`id IN ${ids}`),
   ]);

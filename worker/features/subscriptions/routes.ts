@@ -89,6 +89,7 @@ export const subscriptionRoutes = routes('Subscriptions', 'payments')
   })
   .person({
     path: 'POST /access/native-subscriptions/{authorization_id}/stop',
+    group: 'payouts',
     id: 'stopNativeSubscription',
     sdk: 'nativeSubscriptions.stop',
     agent: { confirm: true },

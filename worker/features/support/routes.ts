@@ -62,7 +62,7 @@ export const supportRoutes = routes('Support', 'tickets')
     },
     returns: pageOf(TicketBody, 'SupportTicketPage'),
     answer: async ({ scope, actor, query: { status, scope: visibility, ...rest } }) => {
-      if (visibility === 'all') requireStaff(actor);
+      if (visibility === 'all') requireStaff(scope, actor);
       const page = pageRequest(rest);
       const found = visibility === 'all' ? await listAllTickets(scope, status, page) : await listTickets(scope, status, page);
       return toPage(page, found, toTicketResource);
@@ -119,7 +119,7 @@ export const supportRoutes = routes('Support', 'tickets')
     description: 'Marks a ticket as resolved, for staff. It is closed after 14 days without a message.',
     returns: ThreadBody,
     codes: ['not_found', 'ticket_closed', 'state_conflict'],
-    check: ({ actor }) => requireStaff(actor),
+    check: ({ scope, actor }) => requireStaff(scope, actor),
     shard: ({ scope, actor, params }) => scopeOfTicket(scope, actor, params.ticket_id),
     once: ({ scope, actor, params }, storeAnswer) => resolveTicket(scope, actor, params.ticket_id, storeAnswer),
     audit: { action: 'ticket.resolved', subject: 'ticket', fields: recordedTicket },

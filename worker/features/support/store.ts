@@ -6,6 +6,7 @@ import { abortIf, type Write } from '#platform/db/commit.ts';
 import { readEach } from '#platform/db/each-database.ts';
 import { listPage, newestFirst, type PageRequest, rowsOf } from '#platform/db/page.ts';
 import { accounts } from '#platform/db/tables/accounts.ts';
+import { persons } from '#platform/db/tables/office/people.ts';
 import { supportMessages, supportTickets, type Ticket, type TicketMessage } from '#platform/db/tables/office/support.ts';
 import { casUpdate, commitMany, type RowStep } from '#platform/db/versioned.ts';
 import type { TicketStatus } from '#rules/states.ts';
@@ -16,12 +17,21 @@ export const isReachable = async (db: Db, accountId: AccountId): Promise<boolean
   (await db
     .select({ id: accounts.id })
     .from(accounts)
+    .innerJoin(persons, eq(persons.id, accounts.id))
     .where(and(eq(accounts.id, accountId), REACHABLE))
     .get()) !== undefined;
 
 export async function listReachableStaff(db: Db, limit: number): Promise<AccountId[]> {
   const isStaff = and(sql`is_staff = 1`, REACHABLE);
-  return (await db.select({ id: accounts.id }).from(accounts).where(isStaff).orderBy(asc(accounts.id)).limit(limit)).map(({ id }) => id);
+  return (
+    await db
+      .select({ id: persons.id })
+      .from(persons)
+      .innerJoin(accounts, eq(accounts.id, persons.id))
+      .where(isStaff)
+      .orderBy(asc(persons.id))
+      .limit(limit)
+  ).map(({ id }) => id);
 }
 
 export const findTicket = (db: Db, ticketId: TicketId) => db.select().from(supportTickets).where(eq(supportTickets.id, ticketId)).get();

@@ -3,20 +3,23 @@ import type { TicketId, TicketMessageId } from '#core/ids.ts';
 import { THREAD_MAX, TIMELINE } from '#core/limits.ts';
 import { readTimeline } from '#features/webhooks/timeline.ts';
 import { loadScope } from '#platform/chain/scope.ts';
-import type { Actor, Scope } from '#platform/context.ts';
+import type { Actor, Ctx, Scope } from '#platform/context.ts';
 import { homeOf } from '#platform/db/directory.ts';
 import type { Ticket, TicketMessage } from '#platform/db/tables/office/support.ts';
+import { requireStaffFactor } from '#platform/http/callers.ts';
 import type { Thread } from './resource.ts';
 import { findTicket, listMessages } from './store.ts';
 
 /** A key may use staff routes with its `admin` permission while its creator is staff. Checked on every call. */
 const isStaff = ({ via, isStaff, permissions }: Actor): boolean => isStaff && (via === 'jwt' || permissions.includes('admin'));
 
-/** Throws 403 for non-staff callers. */
-export function requireStaff(actor: Actor): void {
-  if (isStaff(actor)) return;
-  const detail = 'Only staff of this deployment may do this.';
-  throw new ApiError('invalid_authorization', { status: 403, detail, meta: { reason: 'staff_required' } });
+/** Throws 403 for non-staff callers, and for staff without a factor that was proven in the past hours. */
+export function requireStaff(ctx: Ctx, actor: Actor): void {
+  if (!isStaff(actor)) {
+    const detail = 'Only staff of this deployment may do this.';
+    throw new ApiError('invalid_authorization', { status: 403, detail, meta: { reason: 'staff_required' } });
+  }
+  requireStaffFactor(ctx, actor);
 }
 
 /**
@@ -31,7 +34,10 @@ export async function locateTicket(ctx: Scope, actor: Actor, ticketId: TicketId)
   const found = isStaff(actor) ? await findTicket(homeOf(ctx, ticketId).db, ticketId) : await findTicket(ctx.db, ticketId);
   if (!found || found.livemode !== actor.livemode) return raise('not_found');
   const isMine = found.merchantId === actor.accountId;
-  if (!isMine && !isStaff(actor)) return raise('not_found');
+  if (!isMine) {
+    if (!isStaff(actor)) return raise('not_found');
+    requireStaffFactor(ctx, actor);
+  }
   return { scope: isMine ? ctx : await loadScope(ctx, found), ticket: found };
 }
 

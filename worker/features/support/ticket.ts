@@ -191,7 +191,7 @@ export const closeTicket = (ctx: Scope, actor: Actor, ticketId: TicketId, storeA
 
 /** Resolves a ticket as staff. Idempotent. Throws 403, 404, 409 ticket_closed. */
 export async function resolveTicket(ctx: Scope, actor: Actor, ticketId: TicketId, storeAnswer: StoreAnswer<Thread>): Promise<Thread> {
-  requireStaff(actor);
+  requireStaff(ctx, actor);
   return moveTicket(ctx, actor, { ticketId, transition: 'resolve', type: 'support.ticket_updated', storeAnswer });
 }
 

@@ -179,6 +179,10 @@ const DETAIL_FIELDS = {
   message: z.record(z.string(), z.unknown()).optional().describe('Message of a ticket event.'),
 };
 
+export const PreviousValues = z
+  .record(z.string(), z.unknown())
+  .openapi('PreviousValues', { description: 'Previous values of the changed fields, if known.' });
+
 export const EventBody = z
   .object({
     id: z.string().describe('Unique identifier of the event.'),
@@ -198,7 +202,7 @@ export const EventBody = z
     data: z
       .object({
         object: z.record(z.string(), z.unknown()).describe('Object of the event, as the API returns it.'),
-        previous: z.record(z.string(), z.unknown()).optional().describe('Previous values of the changed fields, if known.'),
+        previous: PreviousValues.optional(),
         ...DETAIL_FIELDS,
       })
       .describe('Data of the event.'),

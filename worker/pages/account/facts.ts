@@ -24,7 +24,7 @@ export type AccountTextKey = keyof AccountText;
 export type SayAccount = Say<AccountTextKey>;
 
 /** Ways to sign in, in display order. A new way also needs a condition in pages.tsx and a form in login/view.tsx. */
-export const SIGN_IN_WAYS = ['password', 'provider', 'wallet'] as const;
+export const SIGN_IN_WAYS = ['password', 'passkey', 'provider', 'wallet'] as const;
 export type SignInWay = (typeof SIGN_IN_WAYS)[number];
 
 export const LOGIN_FORMS = ['choosing', 'registering', 'forgotten'] as const;
@@ -56,7 +56,7 @@ export interface LoginFacts extends CommonFacts {
 }
 
 export interface EmailLinkFacts extends CommonFacts {
-  page: 'verify' | 'reset';
+  page: 'verify' | 'reset' | 'sign_in';
 }
 
 export interface DashboardFacts extends CommonFacts {
@@ -90,6 +90,7 @@ const BY_CODE: Record<string, AccountTextKey> = {
   account_deleted: 'pDeleted',
   email_registered: 'pRegistered',
   password_too_short: 'pPassword',
+  password_too_common: 'pCommon',
   validation_error: 'pInput',
   invalid_wallet_address: 'pSignature',
   mail_not_configured: 'pNoMail',
@@ -106,8 +107,9 @@ export function problemOf({ locale }: CommonFacts, { code, meta, retryAfterMs }:
     const minutes = Math.max(1, Math.ceil((retryAfterMs ?? 0) / 60_000));
     return { key: 'pBusy', values: { period: formatPeriod(locale, minutes, 'minute') } };
   }
+  if (meta.reason === 'email_link_required') return { key: 'pEmailLink' };
   if (code === 'invalid_credentials') return { key: wrong };
-  if (meta.reason === 'sign_in_required') return { key: 'signInOnceMore' };
+  if (meta.reason === 'sign_in_required' || meta.reason === 'step_up_required') return { key: 'signInOnceMore' };
   if (meta.reason === 'last_way_in') return { key: 'oLastWay' };
   return { key: BY_CODE[code] ?? 'pUnknown', values: { code } };
 }

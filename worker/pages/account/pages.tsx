@@ -31,6 +31,7 @@ import { Login } from './login/view.tsx';
 
 const IS_CONFIGURED: Record<SignInWay, (ctx: Ctx) => boolean> = {
   password: () => true,
+  passkey: () => true,
   provider: (ctx) => listConfigured(ctx).length > 0,
   wallet: () => true,
 };
@@ -102,12 +103,18 @@ export async function sendDashboard(page: PageContext): Promise<Response> {
   return sendAccountPage(page, facts, 'dashboard', <Dashboard facts={facts} state={FIRST_DASHBOARD} say={sayIn(facts.text)} />);
 }
 
+const EMAIL_LINK_TITLES = { verify: 'verifyTitle', reset: 'resetTitle', sign_in: 'linkInTitle' } as const;
+
 /**
- * `/verify-email#token=` and `/reset-password#token=`: pages behind emailed links. The token is in the fragment, so the server never sees
+ * `/verify-email#token=`, `/reset-password#token=` and `/sign-in#token=`: pages behind emailed links. The token is in the fragment, so the server never sees
  * it in an address.
  */
 export const sendEmailLink = (purpose: EmailLinkFacts['page']) => async (page: PageContext) => {
   const facts: EmailLinkFacts = { ...(await commonFacts(page)), page: purpose };
-  const title = purpose === 'verify' ? 'verifyTitle' : 'resetTitle';
-  return sendAccountPage(page, facts, title, <EmailLink facts={facts} state={FIRST_EMAIL_LINK} say={sayIn(facts.text)} />);
+  return sendAccountPage(
+    page,
+    facts,
+    EMAIL_LINK_TITLES[purpose],
+    <EmailLink facts={facts} state={FIRST_EMAIL_LINK} say={sayIn(facts.text)} />,
+  );
 };

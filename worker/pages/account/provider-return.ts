@@ -1,7 +1,11 @@
 import type { Session } from '../parts/session.ts';
 import type { AccountTextKey, Problem, ShownProvider } from './facts.ts';
 
-type Outcome = { kind: 'signedIn'; session: Session } | { kind: 'linked'; provider: string } | { kind: 'refused'; error: string };
+type Outcome =
+  | { kind: 'signedIn'; session: Session }
+  | { kind: 'factorRequired'; ticket: string }
+  | { kind: 'linked'; provider: string }
+  | { kind: 'refused'; error: string };
 
 export interface Returned {
   outcome: Outcome;
@@ -19,7 +23,11 @@ function sessionWith(token: string): Session | null {
   }
 }
 
+const FACTOR_REQUIRED = /^#error=factor_required&ticket=([\w.-]{1,1000})$/;
+
 export function readOutcome(fragment: string): Outcome | null {
+  const ticket = FACTOR_REQUIRED.exec(fragment)?.[1];
+  if (ticket !== undefined) return { kind: 'factorRequired', ticket };
   const [, kind, value = ''] = /^#(token|linked|error)=([\w.-]{1,4096})$/.exec(fragment) ?? [];
   if (kind === 'linked') return { kind, provider: value };
   if (kind === 'error') return { kind: 'refused', error: value };

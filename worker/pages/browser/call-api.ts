@@ -29,6 +29,8 @@ interface Call {
   identitySession?: string;
   /** Stores a cookie of the answer, which binds an OAuth flow to this browser. */
   setsCookie?: boolean;
+  /** Completes the call although the page is left meanwhile. */
+  outlivesPage?: boolean;
 }
 
 const headersOf = ({ body, token, idempotencyKey, identitySession }: Call): Record<string, string> => ({
@@ -45,6 +47,7 @@ export async function callApi<T>(method: 'GET' | 'POST' | 'DELETE', path: string
       method,
       credentials: call.setsCookie ? 'same-origin' : 'omit',
       cache: 'no-store',
+      keepalive: call.outlivesPage === true,
       signal: AbortSignal.timeout(TIMEOUT_MS),
       headers: headersOf(call),
       ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),

@@ -39,10 +39,12 @@ export function signOutEverywhere(): void {
   others?.postMessage(SIGNED_OUT);
 }
 
-export function onSignedOutElsewhere(listener: () => void): void {
+/** `listener` gets the session that this tab had. */
+export function onSignedOutElsewhere(listener: (session: Session | null) => void): void {
   others?.addEventListener('message', ({ data }) => {
     if (data !== SIGNED_OUT) return;
+    const session = readSession();
     forgetSession();
-    listener();
+    listener(session);
   });
 }

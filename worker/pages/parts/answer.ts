@@ -3,7 +3,15 @@ export interface Failure {
   status: number;
   code: string;
   detail: string;
-  meta: { reason?: string; provider?: string; payment_id?: string; authorization_id?: string; recovered_payment_id?: string };
+  meta: {
+    reason?: string;
+    provider?: string;
+    payment_id?: string;
+    authorization_id?: string;
+    recovered_payment_id?: string;
+    ticket?: string;
+    methods?: string[];
+  };
   retryAfterMs: number | null;
 }
 

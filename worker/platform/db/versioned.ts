@@ -22,7 +22,6 @@ type Values<T extends Versioned> = SQLiteUpdateSetSource<T>;
 
 /** Columns that change without a new version: schedules, sealed secrets, health, and copies guarded by another row's version. */
 const UNVERSIONED = {
-  accounts: ['passwordHash'],
   billing_customers: ['erasingSince', 'nextReadAt'],
   memberships: ['delivery', 'authorizationId', 'subscriptionStatus'],
   payments: ['isRetained'],

@@ -1,11 +1,12 @@
 import type { MiddlewareHandler } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import { ApiError, assert } from '#core/errors.ts';
-import { SECOND } from '#core/time.ts';
+import { HOUR, SECOND } from '#core/time.ts';
 import { loadScope } from '#platform/chain/scope.ts';
 import type { Actor, Ctx, Tenant } from '#platform/context.ts';
-import type { Group, KeyScope } from '#rules/access/scopes.ts';
-import type { Permission, SignIn } from '#rules/admission.ts';
+import { type Need, type Role, type RoleGroup, rolesWith } from '#rules/access/roles.ts';
+import type { Factor } from '#rules/access/sessions.ts';
+import type { Permission } from '#rules/admission.ts';
 import type { CallBucket, PublicBucketName } from '#rules/plans.ts';
 import { checkIdempotencyKey, idempotencyErrors, racedKeyErrors, requireIdempotencyKey, requireSoundKey } from './idempotency-key.ts';
 import {
@@ -43,14 +44,14 @@ export async function setActor(c: RouteContext<ActorEnv>, actor: Actor): Promise
 
 type Check<E extends AppEnv> = (c: RouteContext<E>) => void | Promise<void>;
 
-const requireActor = (permission: Permission, scope: KeyScope, bucket: CallBucket = 'requests', ...checks: Check<ActorEnv>[]) =>
+const requireActor = (permission: Permission, scope: Need, bucket: CallBucket = 'requests', ...checks: Check<ActorEnv>[]) =>
   createMiddleware<ActorEnv>(async (c, next) => {
     await setActor(c, await c.var.authenticate(c, permission, { bucket, scope }));
     for (const check of checks) await check(c);
     await next();
   });
 
-const requireKey = (bucket: CallBucket, scope: KeyScope) =>
+const requireKey = (bucket: CallBucket, scope: Need) =>
   createMiddleware<ActorEnv>(async (c, next) => {
     const actor = await c.var.authenticate(c, 'execute', { bucket, scope });
     if (actor.via !== 'key') {
@@ -80,18 +81,37 @@ const tokenRequired = (): ApiError => {
   return new ApiError('invalid_authorization', { status: 403, detail, meta: { reason: 'token_required' } });
 };
 
-const requirePerson = (...checks: Check<ActorEnv>[]) =>
+/** `memberParam`: path parameter with a person's id. No role is needed for a call of persons about themselves. */
+const requirePerson = (scope: Need, memberParam: string | undefined, ...checks: Check<ActorEnv>[]) =>
   createMiddleware<ActorEnv>(async (c, next) => {
-    const actor = await c.var.authenticate(c, null);
+    const actor = await c.var.authenticate(c, null, { scope, unlessBy: memberParam && c.req.param(memberParam) });
     if (actor.via === 'key') throw tokenRequired();
     await setActor(c, actor);
     for (const check of checks) await check(c);
     await next();
   });
 
+/** Sets the actor to the person's own id, so that the call acts on the person from whichever account it is made. */
+const requireSelf = (...checks: Check<ActorEnv>[]) =>
+  createMiddleware<ActorEnv>(async (c, next) => {
+    const actor = await c.var.authenticate(c, null, { isSelf: true });
+    if (actor.via === 'key') throw tokenRequired();
+    await setActor(c, { ...actor, accountId: actor.personId! });
+    for (const check of checks) await check(c);
+    await next();
+  });
+
+/** Refusal of a role that may not make the call. */
+export function roleRequired(role: Role, needs: readonly Role[]): ApiError {
+  const detail = `The role ${role} may not make the call. Ask a member who is ${needs.join(' or ')}.`;
+  return new ApiError('invalid_authorization', { status: 403, detail, meta: { reason: 'role', role, needs } });
+}
+
+export const roleRefused = (role: Role, need: Need): ApiError => roleRequired(role, rolesWith(need));
+
 export const readPerson = createMiddleware<AppEnv>(async (c, next) => {
   await hitCeiling(c);
-  const person = c.req.header('Authorization') === undefined ? null : await c.var.authenticate(c, null);
+  const person = c.req.header('Authorization') === undefined ? null : await c.var.authenticate(c, null, { isSelf: true });
   if (person?.via === 'key') throw tokenRequired();
   c.set('caller', person);
   await next();
@@ -102,7 +122,7 @@ export const showsCredential = ({ req }: Pick<RouteContext, 'req'>): boolean =>
   req.header('X-Svc-Key') !== undefined || req.header('Authorization') !== undefined;
 
 /** Authenticated callers are rate limited by account, anonymous ones by the bucket. */
-const readViewer = (bucket: PublicBucketName, scope: KeyScope, subject: Subject, ...checks: Check<ViewerEnv>[]) =>
+const readViewer = (bucket: PublicBucketName, scope: Need, subject: Subject, ...checks: Check<ViewerEnv>[]) =>
   createMiddleware<ViewerEnv>(async (c, next) => {
     const caller = showsCredential(c) ? await c.var.authenticate(c, null, { scope }) : null;
     c.set('caller', caller);
@@ -128,7 +148,8 @@ export interface KindOptions {
 }
 interface Asked extends KindOptions {
   path: string;
-  group?: Group;
+  group?: RoleGroup;
+  memberParam?: string;
   query?: unknown;
   codes?: readonly Failure[];
   once?: unknown;
@@ -137,8 +158,8 @@ interface Asked extends KindOptions {
 
 export interface Kind {
   security?: Security;
-  /** Scope that a restricted key needs. */
-  scope?: KeyScope;
+  /** Access that a restricted key or a person's role needs. */
+  scope?: Need;
   middleware: MiddlewareHandler | readonly MiddlewareHandler[];
   key: 'required' | 'optional' | 'none';
   takesMode: boolean;
@@ -148,7 +169,7 @@ export interface Kind {
 const modeChecks = ({ mode }: Asked): Check<ActorEnv>[] =>
   mode === undefined ? [] : mode === 'live' ? [requireLiveMode] : [requireSandbox];
 const isRead = ({ path }: Asked): boolean => path.startsWith('GET ');
-function scopeOf(asked: Asked): KeyScope {
+function scopeOf(asked: Asked): Need {
   assert(asked.group !== undefined, `${asked.path} has a group`);
   return `${asked.group}:${isRead(asked) ? 'read' : 'write'}`;
 }
@@ -164,6 +185,12 @@ const openErrors = (asked: Asked, key: Kind['key']): readonly Failure[] => [
   ...keyErrors(key, asked),
   ...(asked.codes?.includes('rate_limited') ? [] : (['rate_limited'] as const)),
 ];
+
+function personKind(asked: Asked): { kind: Omit<Kind, 'middleware'>; checks: Check<ActorEnv>[] } {
+  const { limit, key = isRead(asked) ? 'none' : 'optional' } = asked;
+  const codes = [...callerErrors, ...(isRead(asked) ? (['validation_error'] as const) : bodyErrors), ...keyErrors(key, asked)];
+  return { kind: { security: [{ bearer: [] }], key, takesMode: false, codes }, checks: [...keyCheck(key), ...(limit ? [limit] : [])] };
+}
 
 export const KINDS = {
   read: (asked: Asked): Kind => ({
@@ -194,14 +221,16 @@ export const KINDS = {
     codes: [...callerErrors, 'validation_error', ...protocolBodyErrors],
   }),
   person: (asked: Asked): Kind => {
-    const { limit, key = isRead(asked) ? 'none' : 'optional' } = asked;
+    const { kind, checks } = personKind(asked);
     return {
-      security: [{ bearer: [] }],
-      middleware: requirePerson(...keyCheck(key), ...(limit ? [limit] : []), ...modeChecks(asked)),
-      key,
-      takesMode: false,
-      codes: [...callerErrors, ...(isRead(asked) ? (['validation_error'] as const) : bodyErrors), ...keyErrors(key, asked)],
+      ...kind,
+      scope: scopeOf(asked),
+      middleware: requirePerson(scopeOf(asked), asked.memberParam, ...checks, ...modeChecks(asked)),
     };
+  },
+  self: (asked: Asked): Kind => {
+    const { kind, checks } = personKind(asked);
+    return { ...kind, middleware: requireSelf(...checks) };
   },
   viewer: (asked: Asked): Kind => {
     const key = takesKey(asked);
@@ -225,23 +254,55 @@ export const KINDS = {
 
 export const merchantBodyErrors = (...codes: Failure[]) => errors(...callerErrors, ...bodyErrors, ...codes);
 
-const isRecent = (ctx: Ctx, signIn: SignIn): boolean => ctx.wallNow - signIn.authTime <= ctx.config.FRESH_SIGN_IN_SECONDS * SECOND;
+const isRecent = (ctx: Ctx, at: number | null): boolean => at !== null && ctx.wallNow - at <= ctx.config.FRESH_SIGN_IN_SECONDS * SECOND;
 
 /**
- * True if the person signed in recently to this service. A bare nonce does not count: it names no domain, so a phishing page can obtain its
- * signature.
+ * True if the person signed in recently to this service, or with a factor, proved it recently. A bare nonce does not count: it names no
+ * domain, so a phishing page can obtain its signature.
  */
-export const isFreshSignIn = (ctx: Ctx, { signIn }: Actor): boolean =>
-  signIn !== null && isRecent(ctx, signIn) && signIn.method !== 'nonce';
+export const isFreshSignIn = (ctx: Ctx, { signIn, factors }: Actor): boolean =>
+  signIn !== null && (factors ? isRecent(ctx, signIn.factorTime) : isRecent(ctx, signIn.authTime) && signIn.method !== 'nonce');
 
-/** Required to change payout addresses or delete the account. Throws 403 sign_in_required. */
+/** Required to change payout addresses or delete the account. Throws 403 sign_in_required, or step_up_required for a person with a factor. */
 export function requireFreshSignIn(ctx: Ctx, actor: Actor): void {
+  requireStepUp(ctx, actor);
   if (!isFreshSignIn(ctx, actor)) throw signInRequired(ctx, actor);
 }
 
-/** Required for live keys, which are revocable, so a bare nonce counts too. Throws 403 sign_in_required. */
+/**
+ * Required for live keys, which are revocable, so a bare nonce counts too. Throws 403 sign_in_required, or step_up_required for a person with
+ * a factor.
+ */
 export function requireRecentSignIn(ctx: Ctx, actor: Actor): void {
-  if (!actor.signIn || !isRecent(ctx, actor.signIn)) throw signInRequired(ctx, actor);
+  requireStepUp(ctx, actor);
+  if (!actor.factors && !isRecent(ctx, actor.signIn?.authTime ?? null)) throw signInRequired(ctx, actor);
+}
+
+/** Throws 403 step_up_required for a person with a factor that was not proven recently. A caller without a factor passes. */
+export function requireStepUp(ctx: Ctx, actor: Actor): void {
+  if (actor.factors && !isFreshSignIn(ctx, actor)) throw stepUpRequired(actor.factors);
+}
+
+/** Time for which a proof of staff counts: a working day. */
+const STAFF_PROOF_MS = 12 * HOUR;
+
+/** Throws 403 factor_required for staff without a factor, step_up_required for an old proof, unless the deployment lets them act without. */
+export function requireStaffFactor({ config, wallNow }: Ctx, { via, factors, signIn }: Actor): void {
+  if (config.STAFF_FACTOR === 'optional' || via === 'key') return;
+  if (!factors) {
+    const detail = 'Staff need a second factor. Add a passkey or an authenticator app, then repeat the call.';
+    const meta = { reason: 'factor_required', enrol: '/dashboard/security' };
+    throw new ApiError('invalid_authorization', { status: 403, detail, meta });
+  }
+  const { factorTime = null } = signIn ?? {};
+  if (factorTime === null || wallNow - factorTime > STAFF_PROOF_MS) throw stepUpRequired(factors);
+}
+
+function stepUpRequired(methods: readonly Factor[]): ApiError {
+  const detail =
+    'The call requires a recent proof of your second factor. Send one to meta.step_up, then repeat the call with the new token.';
+  const meta = { reason: 'step_up_required', methods, step_up: '/v1/auth/step-up' };
+  return new ApiError('invalid_authorization', { status: 403, detail, meta });
 }
 
 function signInRequired({ config }: Ctx, { signIn }: Actor): ApiError {

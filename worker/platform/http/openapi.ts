@@ -8,7 +8,7 @@ import { ASSETS } from '#core/money.ts';
 import type { Actor, Ctx, Env, Scope, Shard, Tenant } from '#platform/context.ts';
 import type { withEntry } from '#platform/db/audit/record-answer.ts';
 import { REGIONS } from '#platform/variables/regions.ts';
-import type { KeyScope } from '#rules/access/scopes.ts';
+import type { Need } from '#rules/access/roles.ts';
 import type { AdmissionAnswer, Permission } from '#rules/admission.ts';
 import type { PassedOutcome } from '#rules/entitlement-rpc.ts';
 import type { CallBucket } from '#rules/plans.ts';
@@ -32,6 +32,14 @@ interface AdmittedCall {
   used?: PassedOutcome;
 }
 
+/** Access that a caller needs. `unlessBy`: person who needs no role. `isSelf`: the call acts on the person, from whichever account. */
+export interface AskedAccess {
+  bucket?: CallBucket;
+  scope?: Need;
+  unlessBy?: string | undefined;
+  isSelf?: boolean;
+}
+
 export interface AppEnv {
   Bindings: Env;
   Variables: {
@@ -48,7 +56,7 @@ export interface AppEnv {
     /** Valid key of the request, set whatever the result. */
     key: { keyId: string; admissionId: string } | undefined;
     /** Set once in app.ts, so that guards do not depend on the account store. */
-    authenticate(c: RouteContext, permission: Permission | null, asked?: { bucket?: CallBucket; scope?: KeyScope }): Promise<Actor>;
+    authenticate(c: RouteContext, permission: Permission | null, asked?: AskedAccess): Promise<Actor>;
     /** Set once in app.ts, so that the start does not load the audit log. */
     withEntry: typeof withEntry;
     body: unknown;
@@ -227,17 +235,18 @@ export const ModeQuery = {
 export const countedLessWith = (filter: string): string =>
   `With ${filter}, \`total\` is exact up to ${COUNTED_FILTERED_MAX.toLocaleString('en')}.`;
 
+const Total = z.int().openapi('Total', {
+  description:
+    'Number of entries on all pages. Exact up to 10,000, with some filters up to 2,000: the description of each list names them.',
+});
+
 export const pageOf = <S extends z.ZodType, F extends z.ZodRawShape = Record<never, never>>(item: S, name: string, further = {} as F) =>
   z
     .object({
       items: z.array(item).describe('Entries of this page.'),
       page: z.int().describe('Page number, from 1.'),
       per_page: z.int().describe('Maximum number of entries per page.'),
-      total: z
-        .int()
-        .describe(
-          'Number of entries on all pages. Exact up to 10,000, with some filters up to 2,000: the description of each list names them.',
-        ),
+      total: Total,
       total_pages: z.int().describe('Number of pages.'),
       has_more: z.boolean().describe('True if another page follows.'),
       total_exact: z.literal(false).optional().describe('False if the list has more entries than `total`.'),
@@ -264,7 +273,7 @@ export const MoneyBody = z
   })
   .openapi('Money', { example: { asset: 'USDC', amount: '12.5', base_units: '12500000' } });
 
-export const Timestamp = z.string().openapi({ format: 'date-time', example: '2026-11-21T09:00:00.000Z' });
+export const Timestamp = z.string().openapi('Timestamp', { format: 'date-time', example: '2026-11-21T09:00:00.000Z' });
 export const ServiceTime = Timestamp.describe(
   "Business time of this response. Count down to `expires_at` from this time, not from the device's clock.",
 );

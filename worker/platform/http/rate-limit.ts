@@ -3,7 +3,7 @@ import { sha256Hex } from '#core/crypto.ts';
 import { utf8 } from '#core/encoding.ts';
 import { ApiError } from '#core/errors.ts';
 import { Memory } from '#core/isolate/memory.ts';
-import { DAY, SECOND, unixSeconds } from '#core/time.ts';
+import { SECOND, unixSeconds } from '#core/time.ts';
 import type { Ctx } from '#platform/context.ts';
 import { admissionObject } from '#platform/objects.ts';
 import type { AddressWindow, RateLimit } from '#rules/admission.ts';
@@ -12,7 +12,6 @@ import {
   type AddressCeiling,
   CEILINGS_OF,
   LISTING_REFRESHES,
-  PASSWORD_TRIES,
   PUBLIC_BUCKETS,
   type PublicBucket,
   type PublicBucketName,
@@ -29,8 +28,6 @@ export function rateHeaders(rate: RateLimit): Record<string, string> {
     'X-RateLimit-Reset': String(unixSeconds(rate.resetAt + SECOND - 1)),
   };
 }
-
-const MANY_TRIES = 'Too many sign-in attempts for this account. Sign in from a known network, or reset the password by email.';
 
 export function rateLimited(rate: RateLimit, now: number, detail?: string): ApiError {
   return new ApiError('rate_limited', {
@@ -106,26 +103,6 @@ export async function hitCeiling(c: RouteContext): Promise<void> {
 export function requireCeilingLeft(c: RouteContext): void {
   const { name, max } = ceilingOf('all');
   refuseWhileFull(c.var.ctx, `${objectOf(callerOf(c).address)} ${name} ${scaled(c.var.ctx, max)}`);
-}
-
-const passwordsOf = (account: string): string => objectOf(`passwords ${account}`);
-const signedInFrom = (c: RouteContext): string => `from:${sha256Hex(utf8(callerOf(c).address)).slice(0, 32)}`;
-
-/** Counts a password attempt for an account, named by email or id, existing or not. Throws 429 after too many from unknown addresses. */
-export async function countPasswordTry(c: RouteContext, account: string): Promise<void> {
-  const { ctx } = c.var;
-  const { max, windowSeconds } = PASSWORD_TRIES;
-  const tries = { name: 'tries', max: scaled(ctx, max), windowMs: windowSeconds * SECOND, unlessOpen: signedInFrom(c) };
-  // Not cached in the isolate: a window that is full for strangers remains open to the owner at the same address.
-  const answer = await admissionObject(ctx, passwordsOf(account)).hit([tries], ctx.wallNow);
-  if (!answer.allowed) throw rateLimited(answer.rate, ctx.wallNow, MANY_TRIES);
-}
-
-/** Records the caller's address as the owner's, after a sign-in or proof of the account's email. */
-export async function rememberSignIn(c: RouteContext, account: string): Promise<void> {
-  const { ctx } = c.var;
-  const known = { name: signedInFrom(c), max: Number.MAX_SAFE_INTEGER, windowMs: PASSWORD_TRIES.knownDays * DAY };
-  await admissionObject(ctx, passwordsOf(account)).hit([known], ctx.wallNow);
 }
 
 /** Counts that an account has its listings called again. Throws 429 from the eleventh in an hour. */

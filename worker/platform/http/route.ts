@@ -12,9 +12,11 @@ import type {
   KeyId,
   ListingId,
   MembershipId,
+  PasskeyId,
   PaymentId,
   ProductId,
   ReceiptId,
+  SessionId,
   SetupIntentId,
   TicketId,
 } from '#core/ids.ts';
@@ -25,7 +27,7 @@ import type { Answer, StoredAnswer } from '#platform/db/idempotency-record.ts';
 import { answerLeased } from '#platform/db/lease.ts';
 import { answerOnce, type StoreAnswer } from '#platform/db/once.ts';
 import type { AuditAction } from '#rules/access/audit-actions.ts';
-import type { Group } from '#rules/access/scopes.ts';
+import type { RoleGroup } from '#rules/access/roles.ts';
 import type { CallBucket, PublicBucketName } from '#rules/plans.ts';
 import { KINDS, type Kind, type KindOptions } from './callers.ts';
 import { IdempotencyHeader, type KeyOptions, keyedRequest, OptionalIdempotencyHeader, sendAnswer } from './idempotency-key.ts';
@@ -54,9 +56,11 @@ interface IdParams {
   key_id: KeyId;
   listing_id: ListingId;
   membership_id: MembershipId;
+  passkey_id: PasskeyId;
   payment_id: PaymentId;
   product_id: ProductId;
   receipt_id: ReceiptId;
+  session_id: SessionId;
   setup_intent_id: SetupIntentId;
   ticket_id: TicketId;
 }
@@ -94,7 +98,7 @@ interface Declared<P, Params, Q, B, H, R> {
   path: P;
   tag?: string;
   /** Group of the operation, if not that of the routes around it. */
-  group?: Group;
+  group?: RoleGroup;
   description?: string;
   params?: Params;
   query?: Q;
@@ -192,8 +196,10 @@ export interface Routes extends Router {
   write: Declare<'actor', Admitted>;
   /** Server call, by key only. */
   key: Declare<'actor', { bucket: CallBucket }>;
-  /** Call of a signed-in person, by token only. */
-  person: Declare<'actor', Pick<KindOptions, 'key' | 'limit'> & { mode?: 'live' }>;
+  /** Call of a signed-in person with a role in the account, by token only. */
+  person: Declare<'actor', Pick<KindOptions, 'key' | 'limit'> & { mode?: 'live'; memberParam?: string }>;
+  /** Call of signed-in persons about themselves, by token only. The scope is that of the account they registered with. */
+  self: Declare<'actor', Pick<KindOptions, 'key' | 'limit'>>;
   /** Public call with additional details for the owner. */
   viewer: Declare<'viewer', Pick<KindOptions, 'key'> & OnBucket>;
   public: Declare<'anyone', Pick<KindOptions, 'key' | 'security' | 'guards'> & Partial<OnBucket>>;
@@ -215,8 +221,8 @@ type AnyRoute = Named &
     respond?(call: AnyCall): Response | Promise<Response>;
   };
 
-/** `group`: group of the operations, which the scope of a restricted key names. */
-export function routes(tag?: string, group?: Group): Routes {
+/** `group`: group of the operations, which the scope of a restricted key names, and by which roles may make them. */
+export function routes(tag?: string, group?: RoleGroup): Routes {
   const app = router();
   const declare = (kindOf: (typeof KINDS)[keyof typeof KINDS]) => (declared: AnyRoute & KindOptions) => {
     const route = { tag, ...(group && { group }), ...declared };

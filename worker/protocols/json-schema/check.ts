@@ -139,6 +139,16 @@ const ANNOTATIONS = new Set(
 const allowsEverything = (schema: unknown): boolean =>
   schema === true || (isObject(schema) && Object.keys(schema).every((keyword) => ANNOTATIONS.has(keyword)));
 
+const CHOICES = ['allOf', 'anyOf', 'oneOf', 'if', 'then', 'else'];
+const OF_PROPERTIES = ['properties', 'patternProperties', 'additionalProperties', 'unevaluatedProperties', 'dependentSchemas', '$ref'];
+/** True if another part may evaluate properties of the value. The reference cannot evaluate patternProperties then. */
+const mayEvaluateProperties = (schema: JsonObject): boolean =>
+  Object.hasOwn(schema, '$ref') ||
+  subschemasOf(schema).some(({ path: [applicator], schema: below }) => {
+    if (!isObject(below) || !CHOICES.includes(applicator!)) return false;
+    return OF_PROPERTIES.some((keyword) => Object.hasOwn(below, keyword)) || mayEvaluateProperties(below);
+  });
+
 function checkKeywords(schema: JsonObject): Fault[] {
   return Object.entries(schema).flatMap(([keyword, value]): Fault[] => {
     const instead = Object.hasOwn(REFUSED, keyword) ? REFUSED[keyword] : undefined;
@@ -147,7 +157,10 @@ function checkKeywords(schema: JsonObject): Fault[] {
     const rule = shape ? SHAPES[shape] : Object.hasOwn(VALUES, keyword) ? VALUES[keyword] : undefined;
     if (rule && !rule.is(value)) return [{ path: [keyword], message: `Expected ${rule.expected}` }];
     if (keyword === 'not' && allowsEverything(value)) return [{ path: [keyword], message: 'Expected a schema that a value can break' }];
+    if (keyword === 'if' && allowsEverything(schema.then ?? true) && allowsEverything(schema.else ?? true))
+      return [{ path: [keyword], message: 'Expected then or else with a condition' }];
     if (keyword !== 'patternProperties') return [];
+    if (mayEvaluateProperties(schema)) return [{ path: [keyword], message: 'Expected in a schema of allOf, apart from the others' }];
     const wrong = Object.keys(value as JsonObject).filter((pattern) => !isPattern(pattern));
     return wrong.map((pattern) => ({ path: [keyword, pattern], message: `Expected ${PATTERN}` }));
   });

@@ -104,9 +104,12 @@ const not =
   (text: string): boolean =>
     !is(text);
 
+/** From 1e21 on, the reference reads a quotient in its exponential form, and takes it for broken. */
+const QUOTIENT_BELOW = 1e21;
+
 function brokenNumbers(multipleOf: number, { numbers, budget }: Facts): number[] {
   spend(budget, numbers.length);
-  return numbers.filter((number) => !Number.isInteger(number / multipleOf));
+  return numbers.filter((number) => !Number.isInteger(number / multipleOf) || Math.abs(number / multipleOf) >= QUOTIENT_BELOW);
 }
 
 function matcherOf(pattern: string, { budget }: Facts): (text: string) => boolean {

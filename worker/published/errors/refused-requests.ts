@@ -34,6 +34,10 @@ export const REFUSED_REQUESTS = {
     why: 'The password does not match the email address, or the message for the wallet was used before or has expired. The answer is the same if the account does not exist.',
     next: 'Try again. Reset a forgotten password at /login. Request a new message for a wallet with POST /v1/auth/wallet/nonce.',
   },
+  factor_required: {
+    why: 'The password, wallet, provider or link was right, and the person has a passkey or an authenticator app: the sign-in needs that too. `meta.methods` lists what can be sent, and `meta.ticket` is valid for `meta.expires_in` seconds.',
+    next: 'Send the ticket to POST /v1/auth/factor, with `totp`, with `recovery_code`, or with a passkey by the options of POST /v1/auth/passkey/options.',
+  },
   connector_secret_invalid: {
     why: 'The Telegram or Discord connector called without its shared secret, or with a rotated one.',
     next: 'Set the connector’s secret to the value of this deployment, and send it in `X-Svc-Connector-Secret`.',
@@ -81,6 +85,10 @@ export const REFUSED_REQUESTS = {
   password_too_short: {
     why: 'A password has 8 to 128 characters.',
     next: 'Choose a longer one; a sentence is easy to remember.',
+  },
+  password_too_common: {
+    why: 'The password is one of the 100,000 commonest, which are guessed first. Capital letters make no difference.',
+    next: 'Choose another; a sentence is easy to remember.',
   },
   invalid_permissions: {
     why: 'The field `permissions` is empty or has an unknown value.',

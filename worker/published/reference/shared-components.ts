@@ -54,6 +54,12 @@ function componentName(codes: ErrorCode[]): string {
   return [...names.map(([name]) => name), ...[...rest].toSorted().map(pascal)].join('Or');
 }
 
+/** These keys first, each group in the order of the value. Similar parts follow each other, so that the document compresses well. */
+const inOrder = <T extends object>(value: T, first: readonly string[]): T => ({
+  ...(Object.fromEntries(Object.entries(value).filter(([key]) => first.includes(key))) as T),
+  ...value,
+});
+
 const HEADERS: Record<string, Header> = {
   'X-Svc-Request-Id': { description: 'Identifier of the request in the operator’s log.', schema: { type: 'string' } },
   'Idempotent-Replayed': { description: '`true` if an earlier request with this key got this answer.', schema: { const: 'true' } },
@@ -82,7 +88,7 @@ function errorHeaders(status: string, codes: ErrorCode[], isMpp: boolean): Recor
 }
 
 const narrowed = (name: string, codes: ErrorCode[]) => ({
-  allOf: [{ $ref: `#/components/schemas/${name}` }, { type: 'object', properties: { code: { type: 'string', enum: codes } } }],
+  allOf: [{ $ref: `#/components/schemas/${name}` }, { properties: { code: { enum: codes } } }],
 });
 
 function schemaOf(codes: ErrorCode[]): object {
@@ -148,6 +154,17 @@ export function shareComponents<D extends Document>(document: D): D {
     }
   }
   const parameters = shareParameters(operations);
-  document.components = { ...document.components, responses, headers: HEADERS, parameters };
-  return document;
+  const schemas = document.components?.schemas ?? {};
+  const events = Object.keys(schemas).filter((name) => name.endsWith('Event'));
+  document.components = {
+    ...document.components,
+    schemas: inOrder(
+      schemas,
+      Object.keys(schemas).filter((name) => !events.includes(name)),
+    ),
+    responses: { ...document.components?.responses, ...responses },
+    headers: HEADERS,
+    parameters,
+  };
+  return inOrder(document, ['openapi', 'info', 'paths']);
 }

@@ -62,3 +62,14 @@ export function isInNetworks(text: string, networks: readonly string[]): boolean
   const asked = parseNetwork(text);
   return asked !== null && networks.some((network) => contains(parseNetwork(network)!, asked));
 }
+
+/** Bits of an address that one owner's connection shares: a /24, or the /48 of IPv6. */
+const SHARED_BITS = { 32: 24, 128: 48 };
+
+/** Network of an address, for comparisons. A text that is no address is its own network. */
+export function sharedNetworkOf(address: string): string {
+  const parsed = parseAddress(address);
+  if (!parsed) return address;
+  const prefix = SHARED_BITS[parsed.bits];
+  return `${(parsed.base >> BigInt(parsed.bits - prefix)).toString(16)}/${prefix}`;
+}

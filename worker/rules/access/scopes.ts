@@ -28,8 +28,8 @@ export const KEY_SCOPES: readonly KeyScope[] = GROUPS.flatMap((group): KeyScope[
 );
 
 /** True if the scopes allow the operation. */
-export const hasScope = (scopes: readonly KeyScope[], needed: KeyScope): boolean =>
-  scopes.includes(needed) || (needed.endsWith(':read') && scopes.includes(needed.replace(/read$/, 'write') as KeyScope));
+export const hasScope = (scopes: readonly KeyScope[], needed: string): boolean =>
+  scopes.includes(needed as KeyScope) || (needed.endsWith(':read') && scopes.includes(needed.replace(/read$/, 'write') as KeyScope));
 
 /** True if every operation that `next` allows is allowed by `before`. Null allows all. */
 export const isWithinScopes = (next: readonly KeyScope[] | null, before: readonly KeyScope[] | null): boolean =>

@@ -1,21 +1,27 @@
 import { ApiError, unreachable } from '#core/errors.ts';
-import { admissionIdOf, partitionOfAdmission } from '#core/ids.ts';
+import { type AccountId, admissionIdOf, partitionOfAdmission } from '#core/ids.ts';
 import type { Actor, Ctx } from '#platform/context.ts';
 import { findShardAt } from '#platform/db/directory.ts';
-import type { RouteContext } from '#platform/http/openapi.ts';
+import { roleRefused } from '#platform/http/callers.ts';
+import { type AskedAccess, given, type RouteContext } from '#platform/http/openapi.ts';
 import { countRefusedCredential, ipOf, rateHeaders, rateLimited, requireRefusalsLeft } from '#platform/http/rate-limit.ts';
 import { admissionObject } from '#platform/objects.ts';
-import type { KeyScope } from '#rules/access/scopes.ts';
+import type { Need, Role } from '#rules/access/roles.ts';
+import type { Factor } from '#rules/access/sessions.ts';
 import type { AdmissionAnswer, AdmissionRequest, AdmissionRpc, Credential, Permission, RefusalReason, SignIn } from '#rules/admission.ts';
 import type { CallBucket } from '#rules/plans.ts';
 import { parseRawKey } from '../keys/raw-key.ts';
 import { findAdmission } from '../store.ts';
-import { readToken } from './tokens.ts';
 
 interface Presented {
   admissionId: string;
   credentials: Credential[];
   signIn: SignIn | null;
+  /** Person of a token, and the account that the token acts on. */
+  personId: string | null;
+  actsOn?: AccountId;
+  /** Factors of a person in the account of another. */
+  factors?: readonly Factor[];
   /** True if the key's own MAC digits prove that this service issued the key. */
   isVouched: boolean;
 }
@@ -27,16 +33,16 @@ interface Presented {
 export async function authenticate(
   c: RouteContext,
   permission: Permission | null,
-  { bucket = 'requests', scope }: { bucket?: CallBucket; scope?: KeyScope } = {},
+  { bucket = 'requests', scope, unlessBy, isSelf = false }: AskedAccess = {},
 ): Promise<Actor> {
   const { ctx } = c.var;
-  const presented = await readCredential(c, ctx);
+  const presented = await readCredential(c, ctx, isSelf);
   // Any caller can invent a key of the first format, so the database is asked for such keys only for callers with refusals left.
   if (!presented.isVouched) requireRefusalsLeft(c);
   const mode = modeOf(c);
   const request = {
     permission,
-    scope: scope ?? null,
+    scope: presented.personId !== null && presented.personId === unlessBy ? null : (scope ?? null),
     ip: ipOf(c),
     mode: mode === 'unknown' ? null : mode,
     bucket,
@@ -44,6 +50,7 @@ export async function authenticate(
     now: ctx.now,
     wallNow: ctx.wallNow,
   };
+  if (isSelf) await requireMember(c, presented, request);
   const answer = c.var.admitted?.admission ?? (await admit(ctx, presented, request));
   const keyId = answer.ok ? answer.caller.keyId : 'keyId' in answer && answer.keyId;
   if (keyId) c.set('key', { keyId, admissionId: presented.admissionId });
@@ -51,18 +58,38 @@ export async function authenticate(
   if (!answer.ok) {
     ctx.note(`refused: ${answer.reason}`);
     if (answer.reason === 'rate' && answer.rate) throw rateLimited(answer.rate, ctx.wallNow);
-    return refuse(c, answer.reason, scope === undefined ? {} : { needs: scope });
+    return refuse(c, answer.reason, { needs: scope, role: 'role' in answer ? answer.role : undefined });
   }
   if (mode === 'unknown') throw new ApiError('validation_error', { problems: [UNKNOWN_MODE] });
-  return { ...answer.caller, via: presented.credentials[0]!.kind, signIn: presented.signIn };
+  return {
+    ...answer.caller,
+    via: presented.personId === null ? 'key' : 'jwt',
+    signIn: presented.signIn,
+    ...given('actsOn', presented.actsOn ?? null),
+    ...given('factors', presented.factors ?? answer.caller.factors ?? null),
+  };
+}
+
+/** Throws 401 not_a_member if the person of a token has left the account that it acts on. Calls about the person check it too. */
+async function requireMember(
+  c: RouteContext,
+  { personId, actsOn }: Presented,
+  request: Omit<AdmissionRequest, 'credential'>,
+): Promise<void> {
+  if (personId === null || actsOn === undefined || actsOn === personId) return;
+  const credential = { kind: 'member' as const, accountId: actsOn, personId };
+  const answer = await admitOne(c.var.ctx, admissionIdOf(actsOn), { ...request, credential });
+  if (!answer.ok && (answer.reason === 'not_a_member' || answer.reason === 'unknown_key')) await refuse(c, 'not_a_member');
+}
+
+interface Said {
+  detail?: string;
+  needs?: Need | undefined;
+  role?: Role | undefined;
 }
 
 /** Throws 401 or 403 for a bad credential and counts the refusal against the caller's address. Throws 429 after too many. */
-async function refuse(
-  c: RouteContext,
-  reason: RefusalReason | 'unknown',
-  said: { detail?: string; needs?: KeyScope } = {},
-): Promise<never> {
+async function refuse(c: RouteContext, reason: RefusalReason | 'unknown', said: Said = {}): Promise<never> {
   const error = refusal(reason, said);
   if (error.status === 401) await countRefusedCredential(c);
   throw error;
@@ -117,7 +144,7 @@ export async function countForMerchant(
 
 export const bearerOf = (c: RouteContext): string | null => /^Bearer +([\w.-]+)$/i.exec(c.req.header('Authorization') ?? '')?.[1] ?? null;
 
-async function readCredential(c: RouteContext, ctx: Ctx): Promise<Presented> {
+async function readCredential(c: RouteContext, ctx: Ctx, isSelf: boolean): Promise<Presented> {
   const bearer = bearerOf(c);
   // Accepts a key as a bearer token too, because some clients can set no other header.
   const rawKey = c.req.header('X-Svc-Key') ?? (bearer?.startsWith('svc_') ? bearer : undefined);
@@ -125,15 +152,29 @@ async function readCredential(c: RouteContext, ctx: Ctx): Promise<Presented> {
     const parsed = parseRawKey(ctx, rawKey);
     if (!parsed) return refuse(c, 'unknown_key', { detail: 'The API key is not of this deployment. Check that it was copied completely.' });
     const { admissionId, keyHashes, isVouched } = parsed;
-    return { admissionId, credentials: keyHashes.map((keyHash) => ({ kind: 'key', keyHash })), signIn: null, isVouched };
+    return { admissionId, credentials: keyHashes.map((keyHash) => ({ kind: 'key', keyHash })), signIn: null, personId: null, isVouched };
   }
-  const claims = bearer ? await readToken(ctx, bearer) : null;
+  // Loaded on demand, because most calls are made by servers with a key.
+  const claims = bearer ? await (await import('./tokens.ts')).readToken(ctx, bearer) : null;
   if (!claims) {
     if (bearer === null) throw new ApiError('invalid_authorization');
     return refuse(c, 'stale_token');
   }
-  const credentials: Credential[] = [{ kind: 'jwt', accountId: claims.sub, tokenVersion: claims.ver }];
-  return { admissionId: admissionIdOf(claims.sub), credentials, signIn: claims.signIn, isVouched: true };
+  const { sub: personId, acc: accountId = personId, signIn } = claims;
+  const session = { sessionId: claims.sid, tokenVersion: claims.ver };
+  const ofPerson = { signIn, personId, actsOn: accountId, isVouched: true };
+  if (isSelf || accountId === personId)
+    return { ...ofPerson, admissionId: admissionIdOf(personId), credentials: [{ kind: 'jwt', accountId: personId, ...session }] };
+  // The person's own object knows the session, the account's object the role.
+  const person = await askAccount(ctx, admissionIdOf(personId), (object) => object.admitPerson(session, ctx.wallNow));
+  if (!person?.ok) return refuse(c, person?.reason ?? 'stale_token');
+  const { factors = null } = person;
+  return {
+    ...ofPerson,
+    ...given('factors', factors),
+    admissionId: admissionIdOf(accountId),
+    credentials: [{ kind: 'member', accountId, personId }],
+  };
 }
 
 const UNKNOWN_MODE = { loc: ['query', 'mode'], msg: 'Expected live or sandbox', type: 'invalid_value' };
@@ -145,14 +186,27 @@ function modeOf(c: RouteContext): 'live' | 'sandbox' | 'unknown' | null {
   return mode === 'live' || mode === 'sandbox' ? mode : 'unknown';
 }
 
+export const sessionEnded = (): ApiError =>
+  new ApiError('invalid_authorization', { detail: 'The session has ended. Sign in again.', meta: { reason: 'session_ended' } });
+
+export const notAMember = (): ApiError =>
+  new ApiError('invalid_authorization', {
+    detail: 'You are not a member of the account. Sign in again.',
+    meta: { reason: 'not_a_member' },
+  });
+
 /** Maps many internal reasons to few public messages, so that an outsider learns nothing from the difference. */
-function refusal(reason: RefusalReason | 'unknown', { detail, needs }: { detail?: string; needs?: KeyScope }): ApiError {
+function refusal(reason: RefusalReason | 'unknown', { detail, needs, role }: Said): ApiError {
   switch (reason) {
     case 'unknown':
     case 'unknown_key':
     case 'revoked':
     case 'stale_token':
       return new ApiError('invalid_authorization', detail === undefined ? {} : { detail });
+    case 'session_ended':
+      return sessionEnded();
+    case 'not_a_member':
+      return notAMember();
     case 'expired':
       return new ApiError('invalid_authorization', {
         detail: 'The key has expired. Create another one, or move its end while it still works.',
@@ -170,6 +224,8 @@ function refusal(reason: RefusalReason | 'unknown', { detail, needs }: { detail?
         detail: `The key lacks the scope ${needs}. Use a key that has it.`,
         meta: { reason: 'scope', needs },
       });
+    case 'role':
+      return roleRefused(role!, needs!);
     case 'account_suspended':
     case 'account_deleted':
       return new ApiError(reason);

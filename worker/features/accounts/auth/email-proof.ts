@@ -13,15 +13,17 @@ import type { StoreAnswer } from '#platform/db/once.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import { type AccountChange, changeAccount } from '../change-account.ts';
 import { claiming, planRevokeAccess, recordClaim, withoutAccess } from '../claim/claim.ts';
-import { type AccountAccess, findAccountAccess, hasSold } from '../claim/store.ts';
-import { findAccount, listIdentities } from '../store.ts';
+import { type AccountAccess, abortIfSold, findAccountAccess, hasSold } from '../claim/store.ts';
+import { listIdentities } from '../oauth/store.ts';
+import { requireGoodPassword } from '../passwords/weak-passwords.ts';
+import { findAccount } from '../store.ts';
 import { ownerAddresses } from './owner-emails.ts';
 import { newPasswordHash } from './passwords.ts';
-import { normaliseEmail, requirePasswordLength } from './sign-in.ts';
+import { normaliseEmail } from './sign-in.ts';
 
-export type EmailPurpose = 'verify' | 'reset';
+export type EmailPurpose = 'verify' | 'reset' | 'sign_in';
 
-const LIFE_MS: Record<EmailPurpose, number> = { verify: 24 * HOUR, reset: 30 * MINUTE };
+const LIFE_MS: Record<EmailPurpose, number> = { verify: 24 * HOUR, reset: 30 * MINUTE, sign_in: 15 * MINUTE };
 
 /**
  * Signed content of a token: account, address and token version, so that a change of any of them ends the token. Tokens are not stored, so
@@ -66,12 +68,15 @@ async function isProof(ctx: Shard, purpose: EmailPurpose, account: Account, toke
   const text = signed(purpose, account, expiresAt);
   // Compares the encoded text: each MAC has one spelling, so a non-canonical encoding does not match.
   const isOurs = macsOf(ctx, text).some((known) => equalBytes(utf8(known), utf8(mac)));
-  return isOurs && (purpose === 'reset' || !account.emailVerified || (await isUnreachable(ctx, account.email)));
+  return isOurs && (purpose !== 'verify' || !account.emailVerified || (await isUnreachable(ctx, account.email)));
 }
 
-/** Expiry is read from the token itself, also from a forged one, and so reveals nothing about an account. */
-function refuse({ wallNow }: Ctx, token: string): never {
-  const isOld = Number.parseInt(TOKEN.exec(token)?.[2] ?? '', 36) <= wallNow;
+/** Time of the end of a link, as its token says, also a forged one. */
+export const linkExpiry = (token: string): number => Number.parseInt(TOKEN.exec(token)?.[2] ?? '', 36);
+
+/** The expiry is that of the token itself, and so reveals nothing about an account. */
+export function refuseLink({ wallNow }: Ctx, token: string): never {
+  const isOld = linkExpiry(token) <= wallNow;
   throw new ApiError('invalid_credentials', {
     detail: 'The link was used, has expired, or is not of this deployment. Request a new one.',
     ...(isOld ? { meta: { reason: 'expired' } } : {}),
@@ -115,10 +120,10 @@ async function spend<T>(
   storeAnswer: StoreAnswer<T>,
 ): Promise<T> {
   const { home, account: known } = await findNamed(ctx, token);
-  if (!known || !(await isProof(home, purpose, known, token))) refuse(ctx, token);
+  if (!known || !(await isProof(home, purpose, known, token))) refuseLink(ctx, token);
   let spent: { result: T } | null = null;
   await changeAccount(home, known.id, async (account) => {
-    if (!(await isProof(home, purpose, account, token))) refuse(ctx, token);
+    if (!(await isProof(home, purpose, account, token))) refuseLink(ctx, token);
     const { writes, result, ...rest } = await change(account, home);
     spent = { result };
     return { ...rest, writes: [...writes, ...(await storeAnswer(result))] };
@@ -160,16 +165,16 @@ export const findLinkHome = (ctx: Ctx, token: string): Shard | null => findShard
 
 /** Finds the account that a token names, and its shard, without verifying the token. Throws 401 invalid_credentials. */
 async function findNamed(ctx: Ctx, token: string): Promise<{ home: Shard; account: Account | undefined }> {
-  const home = findLinkHome(ctx, token) ?? refuse(ctx, token);
+  const home = findLinkHome(ctx, token) ?? refuseLink(ctx, token);
   return { home, account: await findAccount(home.db, token.split('.')[0] as AccountId) };
 }
 
-export const emailOfSpent = async (ctx: Ctx, token: string): Promise<string> => (await findNamed(ctx, token)).account?.email ?? '';
+export const emailOfSpent = async (ctx: Ctx, token: string): Promise<string | null> => (await findNamed(ctx, token)).account?.email ?? null;
 
-/** Loads the account of a verification link without consuming the token. Throws 401 invalid_credentials. */
-export async function previewEmail(ctx: Ctx, token: string): Promise<Account> {
+/** Loads the account of a link without consuming the token. Throws 401 invalid_credentials. */
+export async function findByProof(ctx: Ctx, purpose: EmailPurpose, token: string): Promise<{ home: Shard; account: Account }> {
   const { home, account } = await findNamed(ctx, token);
-  return account && (await isProof(home, 'verify', account, token)) ? account : refuse(ctx, token);
+  return account && (await isProof(home, purpose, account, token)) ? { home, account } : refuseLink(ctx, token);
 }
 
 /**
@@ -193,7 +198,7 @@ export const disownEmail = (ctx: Ctx, token: string, storeAnswer: StoreAnswer<nu
 /**
  * Sets a new password for the reader of the account's address, ends every session and verifies the address. If the address was never
  * verified, another person may have created the account: all other access is revoked and reported. Throws 401 invalid_credentials, 409
- * state_conflict for a shop with another way in, 422 password_too_short.
+ * state_conflict for a shop with another way in, 422 password_too_short or password_too_common.
  */
 export async function resetPassword(
   ctx: Ctx,
@@ -201,21 +206,22 @@ export async function resetPassword(
   password: string,
   storeAnswer: StoreAnswer<AccountAccess | null>,
 ): Promise<AccountAccess | null> {
-  requirePasswordLength(password);
+  await requireGoodPassword(password);
   // Rejects an invalid token before the hash, which costs a tenth of a second.
   const { home, account: known } = await findNamed(ctx, token);
-  if (!known || !(await isProof(home, 'reset', known, token))) refuse(ctx, token);
-  if (!known.emailVerified) await requireNoOwner(home, known);
+  if (!known || !(await isProof(home, 'reset', known, token))) refuseLink(ctx, token);
+  if (!known.emailVerified) await planUnowned(home, known);
   const passwordHash = await newPasswordHash(ctx, password);
   const wasStored = (now: Account) => now.passwordHash === passwordHash;
   const change = async (account: Account) => {
     const values = { passwordHash, emailVerified: true, tokenVersion: account.tokenVersion + 1 };
     const entry = recordProven(home, account, 'person.password_changed');
     if (account.emailVerified) return { values, writes: [...planPasswordEmails(home, account), entry], wasStored, result: null };
+    const unsold = await planUnowned(home, account);
     const access = await findAccountAccess(home, account.id);
     return {
       values: { ...withoutAccess(home, account, access), ...values },
-      writes: [...planRevokeAccess(home, account, access), recordClaim(home, account.id), entry],
+      writes: [...unsold, ...planRevokeAccess(home, account, access), recordClaim(home, account.id), entry],
       wasStored,
       result: access,
     };
@@ -226,11 +232,12 @@ export async function resetPassword(
 
 /**
  * Protects a shop that has sold and has another way in: its creator may have misspelled the address, so the reader does not get the
- * account.
+ * account. Returns the writes that abort if it sells meanwhile. Throws 409 state_conflict.
  */
-async function requireNoOwner(ctx: Shard, { id, walletKey }: Account): Promise<void> {
-  const hasOtherWay = walletKey !== null || (await listIdentities(ctx.db, id)).length > 0;
-  if (!hasOtherWay || !(await hasSold(ctx.db, id))) return;
+async function planUnowned(ctx: Shard, { id, walletKey, factors }: Account): Promise<Write[]> {
+  const hasOtherWay = walletKey !== null || (factors?.passkeys ?? 0) > 0 || (await listIdentities(ctx.db, id)).length > 0;
+  if (!hasOtherWay) return [];
+  if (!(await hasSold(ctx.db, id))) return [abortIfSold(ctx, id)];
   const detail = 'The email address is not verified, and buyers have paid this account. Sign in by wallet or provider.';
   throw new ApiError('state_conflict', { detail, meta: { reason: 'email_unverified' } });
 }

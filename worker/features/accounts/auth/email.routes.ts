@@ -7,13 +7,15 @@ import { commit, unchanged, type Write } from '#platform/db/commit.ts';
 import { globalOf } from '#platform/db/directory.ts';
 import { type StoreAnswer, withAnswer } from '#platform/db/once.ts';
 import { type ActorEnv, CreatedAt, DetailResponse, type RouteContext } from '#platform/http/openapi.ts';
-import { hitBucket, rememberSignIn } from '#platform/http/rate-limit.ts';
+import { hitBucket } from '#platform/http/rate-limit.ts';
 import { routes } from '#platform/http/route.ts';
 import type { AccountAccess } from '../claim/store.ts';
+import { learnNetworks } from '../passwords/tries.ts';
 import { getAccount } from '../store.ts';
-import { disownEmail, emailOfSpent, findLinkHome, isUnreachable, previewEmail, resetPassword, verifyEmail } from './email-proof.ts';
+import { disownEmail, emailOfSpent, findByProof, findLinkHome, isUnreachable, resetPassword, verifyEmail } from './email-proof.ts';
 import { linksAnHour, planVerification } from './owner-emails.ts';
 import { Email } from './routes.ts';
+import { signInOrigin } from './sessions.ts';
 import { normaliseEmail } from './sign-in.ts';
 
 const accepted = { 202: { description: 'Accepted', content: { 'application/json': { schema: DetailResponse } } } };
@@ -33,7 +35,7 @@ const auditDetailOf = ({ keys, endpoints, providers, wallets }: AccountAccess): 
   ` ${providers} linked providers, ${wallets} payout wallets. Set a payout wallet before you sell.`;
 
 export const emailRoutes = routes('Account')
-  .person({
+  .self({
     path: 'POST /account/email/verification',
     id: 'sendVerification',
     sdk: 'account.sendVerification',
@@ -81,7 +83,7 @@ export const emailRoutes = routes('Account')
       .openapi('VerificationPreview'),
     codes: ['invalid_credentials'],
     answer: async ({ ctx, body }) => {
-      const { displayName, createdAt, email } = await previewEmail(ctx, body.token);
+      const { displayName, createdAt, email } = (await findByProof(ctx, 'verify', body.token)).account;
       return { account: displayName, created_at: iso(createdAt), email: email! };
     },
   })
@@ -129,16 +131,17 @@ export const emailRoutes = routes('Account')
     body: z
       .object({
         token: Token,
-        new_password: z.string().max(1024).describe('New password of 8 to 128 characters.'),
+        new_password: z.string().max(1024).describe('New password of 8 to 128 characters, and none of the commonest.'),
       })
       .openapi('ResetPasswordRequest'),
     returns: DetailResponse,
-    codes: ['invalid_credentials', 'state_conflict', 'password_too_short'],
+    codes: ['invalid_credentials', 'state_conflict', 'password_too_short', 'password_too_common'],
     shard: homeOfLink,
     once: ({ ctx, body: { token, new_password } }, storeAnswer) => resetPassword(ctx, token, new_password, storeAnswer),
     audit: ['person.password_changed', 'account.claimed'],
-    present: (ended: AccountAccess | null) => ({ detail: PASSWORD_SET + (ended ? auditDetailOf(ended) : '') }),
-    answered: async ({ c, ctx, body }) => rememberSignIn(c, await emailOfSpent(ctx, body.token)),
+    present: (ended) => ({ detail: PASSWORD_SET + (ended ? auditDetailOf(ended) : '') }),
+    // The reader of the address is the owner, so guesses of others do not hinder the sign-in that follows.
+    answered: async ({ c, ctx, body }) => learnNetworks(ctx, await emailOfSpent(ctx, body.token), [signInOrigin(c).ip]),
     isSecret: true,
   });
 

@@ -14,13 +14,17 @@ import {
   type RouteContext,
   Timestamp,
 } from '#platform/http/openapi.ts';
-import { countPasswordTry, countRefusedCredential, rememberSignIn, underCeiling } from '#platform/http/rate-limit.ts';
+import { countRefusedCredential, underCeiling } from '#platform/http/rate-limit.ts';
 import { routes } from '#platform/http/route.ts';
-import type { SignIn, SignInMethod } from '#rules/admission.ts';
+import { ROLES } from '#rules/access/roles.ts';
+import type { SignIn } from '#rules/admission.ts';
 import { PLAN_NAMES, planAt } from '#rules/plans.ts';
+import { findActing } from '../members/acting.ts';
+import { signInByLink } from '../passwords/sign-in-link.ts';
 import { bearerOf } from './authenticate.ts';
-import { emailKeysOf, homeOfRegistration, logIn, normaliseEmail, refreshSession, registerAccount } from './sign-in.ts';
-import { claimsOf, issueToken } from './tokens.ts';
+import { draftFirstSession, endPersonSession, endPersonSessions, signInOrigin, startFirstSession, startSession } from './sessions.ts';
+import { emailKeysOf, homeOfRegistration, logIn, NEW_TOKEN_VERSION, refreshSession, registerAccount } from './sign-in.ts';
+import { type Acting, actingClaims, issueToken } from './tokens.ts';
 import { issueLoginNonce, logInWithWallet } from './wallet-sign-in.ts';
 
 export const ClaimsBody = z
@@ -31,12 +35,15 @@ export const ClaimsBody = z
     is_staff: z.boolean().describe('True if the account operates this deployment.'),
   })
   .openapi('Claims');
-const AuthResponse = z
+export const AuthResponse = z
   .object({
     token: z.string().describe('Session token for `Authorization: Bearer`.'),
     user_id: AccountUuid,
     tier: z.enum(PLAN_NAMES).describe('Plan: `free`, `starter`, `growth` or `scale`.'),
     email: orNull(z.string()).describe('Email address.'),
+    account_id: z.uuid().describe('Account that the token acts on.'),
+    role: z.enum(ROLES).describe('Role in that account.'),
+    session_id: z.uuid().describe('Session of the token. A renewed token keeps it.'),
     claims: ClaimsBody.describe('Claims of the token about the account.'),
     expires_at: ExpiresAt,
   })
@@ -46,7 +53,7 @@ export const Email = z.email().max(254).openapi({ example: 'ada@example.com' });
 const RegisterRequest = z
   .object({
     email: Email.describe('Email address.'),
-    password: z.string().max(1024).describe('Password of 8 to 128 characters.'),
+    password: z.string().max(1024).describe('Password of 8 to 128 characters, and none of the commonest.'),
     display_name: ShownName(120).describe('Name of the account, as buyers see it.'),
     region: HomeRegion,
   })
@@ -55,16 +62,19 @@ const LoginRequest = z
   .object({ email: Email.describe('Email address.'), password: z.string().max(1024).describe('Password of 8 to 128 characters.') })
   .openapi('LoginRequest');
 
-const signedInNow = ({ wallNow }: Ctx, method: SignInMethod): SignIn => ({ authTime: wallNow, firstIat: wallNow, method });
-
-async function toAuthResponse(ctx: Ctx, account: Account, signIn: SignIn) {
-  const { token, expiresAt } = await issueToken(ctx, account, signIn);
+/** `acting`: account that the person acts on. Omitted: the last one. */
+export async function toAuthResponse(ctx: Ctx, person: Account, signIn: SignIn, acting?: Acting) {
+  const { account, role } = acting ?? (await findActing(ctx, person));
+  const { token, expiresAt } = await issueToken(ctx, person, signIn, { account, role });
   return {
     token,
-    user_id: account.id,
+    user_id: person.id,
     tier: planAt(account, ctx.now),
-    email: account.email,
-    claims: claimsOf(account),
+    email: person.email,
+    account_id: account.id,
+    role,
+    session_id: signIn.sessionId,
+    claims: actingClaims(person, { account }),
     expires_at: iso(expiresAt),
   };
 }
@@ -106,6 +116,13 @@ const RefreshRequest = z
   .object({ token: z.string().max(4096).optional().describe('Session token to renew, unless the header carries it.') })
   .openapi('RefreshRequest');
 
+const EmailLinkRequest = z
+  .object({ token: z.string().max(200).describe('Token from the email: the part after `#token=` in its link.') })
+  .openapi('EmailLinkRequest');
+const LogoutRequest = z
+  .object({ end: z.enum(['session', 'all']).optional().describe('Sessions to end on the server: that of the token, or all.') })
+  .openapi('LogoutRequest');
+
 const toNonceResource = ({ nonce, message, expiresAt }: LoginNonce, issuedAt: number) => ({
   message_nonce: nonce,
   message,
@@ -123,12 +140,17 @@ export const authRoutes = routes('Authentication')
     bucket: 'register',
     body: RegisterRequest,
     returns: created(AuthResponse, 'Account and its session'),
-    codes: ['email_registered', 'password_too_short'],
+    codes: ['email_registered', 'password_too_short', 'password_too_common'],
     shard: ({ ctx, body: { email, region } }) => homeOfRegistration(ctx, email, region),
     once: ({ shard, body: { display_name: displayName, region: _region, ...login } }, storeAnswer) =>
       registerAccount(shard, { ...login, displayName }, storeAnswer),
     audit: ['account.created'],
-    present: (account, { shard }) => toAuthResponse(shard, account, signedInNow(shard, 'pwd')),
+    present: (account, { shard }) => toAuthResponse(shard, account, draftFirstSession(shard, account)),
+    // After the account is stored, also by an earlier call that failed here. A refused registration stores no session.
+    answered: async ({ c, ctx }, { body }) => {
+      const { user_id: id, email, session_id: sessionId } = JSON.parse(body);
+      await startFirstSession(ctx, { id, email, tokenVersion: NEW_TOKEN_VERSION }, sessionId, signInOrigin(c));
+    },
     isSecret: true,
   })
   .public({
@@ -138,18 +160,33 @@ export const authRoutes = routes('Authentication')
     idempotency: 'natural',
     summary: 'Log in with a password',
     description:
-      'Signs in with an email address and a password. After 100 attempts on one account within an hour from addresses that never signed in to it, further attempts from such addresses return 429 `rate_limited`, whether or not the account exists. A password reset by email lifts the limit for that address.',
+      'Signs in with an email address and a password. A person with a factor gets 401 `factor_required` with a ticket for `POST /v1/auth/factor`. After 100 failed passwords for one address within an hour, a network (/24, or /48 of IPv6) without a sign-in in 90 days gets 401 with `meta.reason: email_link_required`, for right and wrong passwords and for unknown addresses. A right one causes an email with a link for `POST /v1/auth/login/email-link`, at most one in 10 minutes.',
     bucket: 'login',
     by: readEmailKey,
     body: LoginRequest,
     returns: AuthResponse,
-    codes: ['invalid_credentials', 'account_suspended', 'account_deleted'],
+    codes: ['invalid_credentials', 'factor_required', 'account_suspended', 'account_deleted'],
     answer: async ({ c, ctx, body }) => {
-      const email = normaliseEmail(body.email);
-      await countPasswordTry(c, email);
-      const account = await logIn(ctx, body);
-      await rememberSignIn(c, email);
-      return toAuthResponse(ctx, account, signedInNow(ctx, 'pwd'));
+      const origin = signInOrigin(c);
+      const account = await logIn(ctx, body, origin.ip);
+      return toAuthResponse(ctx, account, await startSession(ctx, account, 'password', origin));
+    },
+  })
+  .public({
+    path: 'POST /auth/login/email-link',
+    id: 'loginWithEmailLink',
+    sdk: 'auth.loginWithEmailLink',
+    idempotency: 'natural',
+    summary: 'Log in with an emailed link',
+    description:
+      'Signs in with the token of an email that was sent because the password was right, after a login was refused with `email_link_required`. The link works once, for 15 minutes. A person with a factor gets 401 `factor_required`.',
+    bucket: 'email-proof',
+    body: EmailLinkRequest,
+    returns: AuthResponse,
+    codes: ['invalid_credentials', 'factor_required'],
+    answer: async ({ c, ctx, body }) => {
+      const { account, signIn } = await signInByLink(ctx, body.token, signInOrigin(c));
+      return toAuthResponse(ctx, account, signIn);
     },
   })
   .public({
@@ -171,16 +208,16 @@ export const authRoutes = routes('Authentication')
     sdk: 'auth.loginWithWallet',
     idempotency: 'natural',
     summary: 'Log in with a wallet',
-    description: 'Signs in with a wallet. The first sign-in creates the account.',
+    description: 'Signs in with a wallet. The first sign-in creates the account. A person with a factor gets 401 `factor_required`.',
     bucket: 'wallet-login',
     body: WalletLoginRequest,
     returns: AuthResponse,
-    codes: ['invalid_credentials', 'account_suspended', 'account_deleted', 'invalid_wallet_address'],
+    codes: ['invalid_credentials', 'factor_required', 'account_suspended', 'account_deleted', 'invalid_wallet_address'],
     audit: ['account.created'],
-    answer: async ({ ctx, body: { wallet_address, signed_message, message_nonce } }) => {
+    answer: async ({ c, ctx, body: { wallet_address, signed_message, message_nonce } }) => {
       const proof = { walletAddress: wallet_address, signature: signed_message, nonce: message_nonce };
-      const { account, method } = await logInWithWallet(ctx, proof);
-      return toAuthResponse(ctx, account, signedInNow(ctx, method));
+      const { account, signIn } = await logInWithWallet(ctx, proof, signInOrigin(c));
+      return toAuthResponse(ctx, account, signIn);
     },
   })
   .public({
@@ -200,22 +237,30 @@ export const authRoutes = routes('Authentication')
     audit: false,
     answer: async ({ c, ctx, body }) => {
       const token = body.token ?? bearerOf(c);
-      const { account, signIn } = await refreshSession(ctx, token).catch(async (error) => {
+      const { account, signIn, acting } = await refreshSession(ctx, token).catch(async (error) => {
         if (token !== null && error instanceof ApiError && error.status === 401) await countRefusedCredential(c);
         throw error;
       });
-      return toAuthResponse(ctx, account, signIn);
+      return toAuthResponse(ctx, account, signIn, acting);
     },
   })
-  .person({
+  .self({
     path: 'POST /auth/logout',
     id: 'logout',
     sdk: 'auth.logout',
     idempotency: 'natural',
     summary: 'Log out',
-    description: 'Has no effect on the server: the token remains valid until it expires. Discard it.',
+    description:
+      'Without `end` it has no effect on the server: the token remains valid until it expires, and you discard it. With `end` the session of the token, or every session, ends from the next request on.',
     key: 'none',
+    body: LogoutRequest,
+    isBodyOptional: true,
     returns: DetailResponse,
     audit: false,
-    answer: () => ({ detail: 'Signed out. Discard the token: it remains valid until it expires.' }),
+    answer: async ({ ctx, actor, body: { end } }) => {
+      if (end === undefined) return { detail: 'Signed out. Discard the token: it remains valid until it expires.' };
+      if (end === 'session' && actor.signIn) await endPersonSession(ctx, actor.accountId, actor.signIn.sessionId);
+      else await endPersonSessions(ctx, actor.accountId, { except: null });
+      return { detail: end === 'session' ? 'The session has ended.' : 'All sessions have ended.' };
+    },
   });

@@ -10,14 +10,18 @@ import { findNamed, type IsUsed, NameTaken, withNames } from '#platform/db/names
 import { type StoreAnswer, skipStoring, withAnswer } from '#platform/db/once.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import type { Region } from '#platform/variables/regions.ts';
+import { SESSION_MS } from '#rules/access/sessions.ts';
 import type { SignIn } from '#rules/admission.ts';
+import { findRole } from '../members/acting.ts';
+import { checkPassword } from '../passwords/tries.ts';
+import { requireGoodPassword } from '../passwords/weak-passwords.ts';
 import { planAccountPayout } from '../payout.ts';
 import { type AccountKeys, abortIfTaken, findAccount, findAccountByKeys, hasKey, insertAccount } from '../store.ts';
+import { notAMember, sessionEnded } from './authenticate.ts';
 import { planVerification } from './owner-emails.ts';
 import { findByPassword, newPasswordHash, renewPasswordHash } from './passwords.ts';
-import { readToken } from './tokens.ts';
-
-const PASSWORD_LENGTH = { min: 8, max: 128 };
+import { personObject } from './sessions.ts';
+import { type Acting, readToken } from './tokens.ts';
 
 /** Returns one spelling per mailbox: trimmed, lower case, NFC. */
 export const normaliseEmail = (email: string): string => email.trim().normalize('NFC').toLowerCase();
@@ -45,18 +49,21 @@ export const walletKeysOf = (ctx: Ctx, walletAddress: string): AccountKeys & { k
   keys: pepperedHashes(ctx.config.PEPPER, 'wallet', walletAddress),
 });
 
-export function requirePasswordLength(password: string): void {
-  const { length } = [...password];
-  if (length < PASSWORD_LENGTH.min || length > PASSWORD_LENGTH.max) throw new ApiError('password_too_short');
-}
-
 type SignInIdentity = Partial<Pick<Account, 'email' | 'emailKey' | 'passwordHash' | 'walletAddress' | 'walletKey'>>;
+
+/** Token version of a new account. */
+export const NEW_TOKEN_VERSION = 1;
 
 export function newAccount(ctx: Shard, displayName: string, identity: SignInIdentity): Account {
   const accountId = newIdIn<AccountId>(ctx.now, drawPartition(ctx));
   return {
     id: accountId,
     admissionId: admissionIdOf(accountId),
+    ownerId: accountId,
+    payoutWallet: identity.walletAddress ?? null,
+    roles: {},
+    name: displayName,
+    lastAccountId: null,
     email: null,
     emailKey: null,
     walletAddress: null,
@@ -68,13 +75,15 @@ export function newAccount(ctx: Shard, displayName: string, identity: SignInIden
     processorPlans: [],
     status: 'active',
     isStaff: false,
-    tokenVersion: 1,
+    tokenVersion: NEW_TOKEN_VERSION,
     emailVerified: false,
     formerEmails: [],
+    factors: null,
     timezone: 'UTC',
     locale: 'en',
     notificationPrefs: {},
     merchantSettings: {},
+    salesPausedAt: null,
     createdAt: ctx.now,
     claimed: null,
     deletedAt: null,
@@ -112,7 +121,7 @@ export async function storeAccount(
   const named = [...(email === null ? [] : [emailName(ctx, email)]), ...(walletAddress === null ? [] : [walletName(ctx, walletAddress)])];
   return withNames(ctx, account.id, named, async (reserved) => {
     const guards = [...reserved, ...known.flatMap((keys) => abortIfTaken(ctx, account.id, keys))];
-    const writes = [...guards, insertAccount(ctx.db, account), ...payout.writes, ...emails, recordNewAccount(ctx, account)];
+    const writes = [...guards, ...insertAccount(ctx.db, account), ...payout.writes, ...emails, recordNewAccount(ctx, account)];
     const change = await withAnswer({ events: payout.events, writes, result: account }, storeAnswer(account));
     return commitNew(ctx, change, () => findAccount(ctx.db, account.id));
   });
@@ -138,7 +147,7 @@ export async function homeOfRegistration(ctx: Ctx, email: string, region?: Regio
  * account.
  */
 export async function registerAccount(ctx: Shard, input: Register, storeAnswer: StoreAnswer<Account>): Promise<Account> {
-  requirePasswordLength(input.password);
+  await requireGoodPassword(input.password);
   const account = newAccount(ctx, input.displayName, {
     email: normaliseEmail(input.email),
     emailKey: emailKeysOf(ctx, input.email).keys[0],
@@ -155,9 +164,10 @@ export async function registerAccount(ctx: Shard, input: Register, storeAnswer: 
  * Signs in with email and password. An unknown email and a wrong password cost and answer the same. Throws 401, or 403 for a suspended
  * account only after the right password.
  */
-export async function logIn(ctx: Ctx, input: { email: string; password: string }): Promise<Account> {
-  const account = await findByPassword(ctx, input.password, () => findAccountByEmail(ctx, input.email));
-  if (!account) throw new ApiError('invalid_credentials');
+export async function logIn(ctx: Ctx, input: { email: string; password: string }, ip: string): Promise<Account> {
+  const find = () => findAccountByEmail(ctx, input.email);
+  const check = () => findByPassword(ctx, input.password, find);
+  const account = await checkPassword(ctx, { email: normaliseEmail(input.email), ip, check, find });
   requireActive(account);
   ctx.defer(renewPasswordHash(homeOf(ctx, account.id), account, input.password));
   return account;
@@ -170,18 +180,23 @@ export function requireActive(account: Account): Account {
   return account;
 }
 
-const REFRESH = { graceMs: 7 * DAY, sessionMs: 30 * DAY };
+const REFRESH_GRACE_MS = 7 * DAY;
 
 /**
  * Returns the account of a token and the session's sign-in, which a refresh does not change. Throws 401 for a token that is foreign, too
- * old or of an earlier token version, 403 for a suspended or deleted account.
+ * old, of an earlier token version or of an ended session, 403 for a suspended or deleted account.
  */
-export async function refreshSession(ctx: Ctx, token: string | null): Promise<{ account: Account; signIn: SignIn }> {
-  const claims = token ? await readToken(ctx, token, REFRESH.graceMs) : null;
+export async function refreshSession(ctx: Ctx, token: string | null): Promise<{ account: Account; signIn: SignIn; acting: Acting }> {
+  const claims = token ? await readToken(ctx, token, REFRESH_GRACE_MS) : null;
   const account = claims ? await findAccount(homeOf(ctx, claims.sub).db, claims.sub) : null;
   if (!claims || !account) throw new ApiError('invalid_authorization');
   requireActive(account);
   const { signIn } = claims;
-  if (claims.ver !== account.tokenVersion || ctx.wallNow - signIn.firstIat > REFRESH.sessionMs) throw new ApiError('invalid_authorization');
-  return { account, signIn };
+  if (claims.ver !== account.tokenVersion || ctx.wallNow - signIn.firstIat > SESSION_MS) throw new ApiError('invalid_authorization');
+  const used = { sessionId: signIn.sessionId, tokenVersion: claims.ver };
+  if (!(await personObject(ctx, account.id).useSession(used, ctx.wallNow))) throw sessionEnded();
+  const acting = await findRole(ctx, account, claims.acc ?? account.id);
+  if (!acting) throw notAMember();
+  requireActive(acting.account);
+  return { account, signIn, acting };
 }

@@ -9,7 +9,10 @@ import { commit, isConstraint } from '#platform/db/commit.ts';
 import { globalOf, homeForNew } from '#platform/db/directory.ts';
 import { findNamed, NameTaken } from '#platform/db/names/names.ts';
 import type { Account, LoginNonce } from '#platform/db/tables/accounts.ts';
+import type { Origin } from '#rules/access/sessions.ts';
+import type { SignIn } from '#rules/admission.ts';
 import { findAccountByKeys, insertLoginNonce, returnLoginNonce, takeLoginNonce } from '../store.ts';
+import { startSession } from './sessions.ts';
 import { newAccount, requireActive, storeAccount, walletKeysOf, walletName } from './sign-in.ts';
 
 /** Long enough to find the wallet's window, short enough to limit the use of a stolen signature. */
@@ -50,13 +53,14 @@ interface WalletLogin {
 }
 
 /**
- * Signs a wallet in, creates its account the first time, and reports which of the two texts was signed. Throws 401 invalid_credentials, 403
- * for a suspended or deleted account.
+ * Signs a wallet in, creates its account the first time, and begins a session by the text that was signed. Throws 401 invalid_credentials,
+ * 403 for a suspended or deleted account.
  */
 export async function logInWithWallet(
   ctx: Ctx,
   { walletAddress, signature, nonce }: WalletLogin,
-): Promise<{ account: Account; method: WalletMethod }> {
+  origin: Origin,
+): Promise<{ account: Account; signIn: SignIn }> {
   requireWallet(walletAddress);
   // Claims the nonce before the signature is verified, so that a signature is tried once, right or wrong.
   const signInId = newId<SignInId>(ctx.wallNow, null);
@@ -67,7 +71,8 @@ export async function logInWithWallet(
     throw new ApiError('invalid_credentials', { detail });
   }
   try {
-    return { account: requireActive(await openWalletAccount(ctx, walletAddress)), method };
+    const account = requireActive(await openWalletAccount(ctx, walletAddress));
+    return { account, signIn: await startSession(ctx, account, method, origin) };
   } catch (error) {
     // The wallet has proved itself, so the same signature may be sent again after the outage.
     if (error instanceof ApiError && error.code === 'temporarily_unavailable')

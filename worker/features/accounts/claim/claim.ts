@@ -11,7 +11,9 @@ import type { Shard } from '#platform/context.ts';
 import { personIn, recordAction } from '#platform/db/audit/record-action.ts';
 import type { Write } from '#platform/db/commit.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
+import { deleteFactors } from '../factors/store.ts';
 import { changeKeys } from '../keys/keys.ts';
+import { deleteMembers } from '../members/store.ts';
 import { forgetWallets, listKeys, revokeAllKeys } from '../store.ts';
 import { type AccountAccess, revokeAccess } from './store.ts';
 
@@ -21,9 +23,12 @@ function withoutLinks(settings: Account['merchantSettings']): Account['merchantS
 }
 
 export const withoutAccess = ({ now }: Shard, { tokenVersion, merchantSettings }: Account, access: AccountAccess): Partial<Account> => ({
+  payoutWallet: null,
   walletAddress: null,
   walletKey: null,
   emailVerified: true,
+  factors: null,
+  roles: {},
   isStaff: false,
   merchantSettings: withoutLinks(merchantSettings),
   tokenVersion: tokenVersion + 1,
@@ -34,6 +39,8 @@ export const planRevokeAccess = (ctx: Shard, { id: accountId, email: address }: 
   ...revokeAccess(ctx, accountId),
   revokeAllKeys(ctx.db, accountId, ctx.now),
   forgetWallets(ctx.db, accountId),
+  ...deleteFactors(ctx.db, accountId),
+  deleteMembers(ctx.db, accountId),
   ...planEmail(ctx, { template: 'account_claimed', facts: { ...access, at: iso(ctx.now) }, accountId, address: address! }).writes,
 ];
 

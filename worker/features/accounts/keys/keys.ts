@@ -3,16 +3,19 @@ import { type AccountId, admissionIdOf, type KeyId, newFence, newId } from '#cor
 import { isoOrNull } from '#core/time.ts';
 import type { Actor, Ctx, Scope, Shard } from '#platform/context.ts';
 import { recordAction } from '#platform/db/audit/record-action.ts';
-import { commit, commitNew, isConstraint } from '#platform/db/commit.ts';
+import { commit, commitNew, isConstraint, type Write } from '#platform/db/commit.ts';
 import { type StoreAnswer, withAnswer } from '#platform/db/once.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import type { ApiKey, KeyMaker } from '#platform/db/tables/keys.ts';
-import { requireRecentSignIn } from '#platform/http/callers.ts';
+import { requireRecentSignIn, requireStaffFactor, roleRefused } from '#platform/http/callers.ts';
 import { admissionObject } from '#platform/objects.ts';
+import { hasRole, roleIn, rolesWith } from '#rules/access/roles.ts';
 import { PERMISSIONS, type Permission } from '#rules/admission.ts';
 import { PLANS } from '#rules/plans.ts';
+import { notAMember } from '../auth/authenticate.ts';
 import { planAlertFor } from '../auth/owner-emails.ts';
-import { findKey, getActiveKeyCount, insertKey, revokeKeyRow, toAdmittedAccount, toAdmittedKey } from '../store.ts';
+import { abortUnlessMember } from '../members/store.ts';
+import { findKey, getAccount, getActiveKeyCount, insertKey, revokeKeyRow, toAdmittedAccount, toAdmittedKey } from '../store.ts';
 import { hashRawKey, newRawKey } from './raw-key.ts';
 import { type Restrictions, requireSoonEnd, UNRESTRICTED } from './restrictions.ts';
 
@@ -41,7 +44,7 @@ export function draftKey(ctx: Ctx, merchantId: AccountId, given: Given): Created
   return { key, rawKey };
 }
 
-export const personOf = ({ accountId }: Actor): KeyMaker => ({ kind: 'person', user_id: accountId });
+export const personOf = ({ accountId, personId }: Actor): KeyMaker => ({ kind: 'person', user_id: personId ?? accountId });
 
 /** Fields of a key in the audit log. */
 export const recordedKey = ({ id, name, permissions, livemode, scopes, expiresAt, allowedIps, rolledFrom }: ApiKey) => ({
@@ -51,6 +54,24 @@ export const recordedKey = ({ id, name, permissions, livemode, scopes, expiresAt
 export interface CreatedKey {
   key: ApiKey;
   rawKey: string;
+}
+
+/** Throws 403 admin_requires_staff, or for staff without a factor that was proven in the past hours. */
+export function requireKeyStaff(ctx: Ctx, actor: Actor): void {
+  if (!actor.isStaff) throw new ApiError('admin_requires_staff');
+  requireStaffFactor(ctx, actor);
+}
+
+/**
+ * Writes that abort if a member who makes a key has lost the role for it since the call was admitted: a removal must leave no key behind.
+ * Throws 401 invalid_authorization (not_a_member) or 403 (role).
+ */
+export async function planMaker(ctx: Shard, { accountId, personId }: Actor): Promise<Write[]> {
+  if (personId === null || personId === accountId) return [];
+  const role = roleIn(await getAccount(ctx.db, accountId), personId);
+  if (role === null) throw notAMember();
+  if (!hasRole(role, 'keys:write')) throw roleRefused(role, 'keys:write');
+  return role === 'owner' ? [] : [abortUnlessMember(ctx, accountId, personId, rolesWith('keys:write'))];
 }
 
 /**
@@ -65,7 +86,7 @@ export async function createKey(ctx: Scope, actor: Actor, input: CreateKey, stor
   ) {
     throw new ApiError('invalid_permissions');
   }
-  if (permissions.includes('admin') && !actor.isStaff) throw new ApiError('admin_requires_staff');
+  if (permissions.includes('admin')) requireKeyStaff(ctx, actor);
   // A token stolen long after its sign-in must not create a key that outlives the token.
   if (!input.sandboxMode) requireRecentSignIn(ctx, actor);
 
@@ -78,12 +99,13 @@ export async function createKey(ctx: Scope, actor: Actor, input: CreateKey, stor
   try {
     const alerts = key.livemode ? await planAlertFor(ctx, merchantId, { change: 'live_key', named: key.name }) : [];
     const change = await withAnswer(
-      { events: [], writes: [...insertKey(ctx, key, limit), ...alerts], result: created },
+      { events: [], writes: [...(await planMaker(ctx, actor)), ...insertKey(ctx, key, limit), ...alerts], result: created },
       storeAnswer(created),
     );
     return await commitNew(ctx, change, () => findKey(ctx.db, merchantId, key.id));
   } catch (error) {
     if (!isConstraint(error)) throw error;
+    await planMaker(ctx, actor);
     const used = await getActiveKeyCount(ctx, key);
     throw planFull('keys', { limit, used, plan: actor.plan });
   }

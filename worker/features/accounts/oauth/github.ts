@@ -57,6 +57,7 @@ export const github: OAuthProvider = {
       subject: String(user.id),
       email: primary?.email ?? null,
       isEmailVerified: primary?.verified ?? false,
+      isEmailBelieved: primary?.verified ?? false,
       displayName: user.name ?? user.login,
     };
   },

@@ -37,7 +37,20 @@ const Claims = z.object({
   email: z.string().optional(),
   email_verified: z.union([z.boolean(), z.enum(['true', 'false'])]).optional(),
   name: z.string().optional(),
+  /** Domain of a Google Workspace, which assigns its addresses. */
+  hd: z.string().optional(),
 });
+
+const MAIL_DOMAINS = ['gmail.com', 'googlemail.com'];
+
+/**
+ * True if Google assigns the address: its own domains, and those of a Workspace. Any other address may have had another reader since Google
+ * verified it (Google Identity, "Authenticate with a backend server").
+ */
+function isAssigned(email: string | null, hd: string | undefined): boolean {
+  const domain = email?.slice(email.lastIndexOf('@') + 1).toLowerCase();
+  return domain !== undefined && (MAIL_DOMAINS.includes(domain) || domain === hd?.toLowerCase());
+}
 
 /** Verifies an id token of this client and sign-in (OpenID Connect Core 1.0, section 3.1.3.7). Returns its claims. */
 async function verifyIdToken(ctx: Ctx, { keys, issuer }: Endpoints, idToken: string, nonce: string): Promise<z.infer<typeof Claims>> {
@@ -91,7 +104,8 @@ export const google: OAuthProvider = {
       const claims = await verifyIdToken(ctx, endpoints, Tokens.parse(answer).id_token, nonce);
       const email = claims.email ?? null;
       const isEmailVerified = claims.email_verified === true || claims.email_verified === 'true';
-      return { subject: claims.sub, email, isEmailVerified, displayName: claims.name ?? email ?? 'Google account' };
+      const isEmailBelieved = isEmailVerified && isAssigned(email, claims.hd);
+      return { subject: claims.sub, email, isEmailVerified, isEmailBelieved, displayName: claims.name ?? email ?? 'Google account' };
     } catch (error) {
       throw error instanceof ProviderAway ? error : new ProviderAway(`the id token is not to be believed: ${(error as Error).name}`);
     }

@@ -4,6 +4,7 @@ import type { AccountId } from '#core/ids.ts';
 import type { Actor, Ctx, Db, Scope, Shard } from '#platform/context.ts';
 import { recordAction } from '#platform/db/audit/record-action.ts';
 import type { Write } from '#platform/db/commit.ts';
+import { homeOf } from '#platform/db/directory.ts';
 import type { IsUsed } from '#platform/db/names/names.ts';
 import type { StoreAnswer } from '#platform/db/once.ts';
 import type { SignInIdentity } from '#platform/db/tables/office/sign-in.ts';
@@ -11,8 +12,8 @@ import { requireFreshSignIn } from '#platform/http/callers.ts';
 import type { SignInProvider } from '#rules/admission.ts';
 import { planSecurityAlert } from '../auth/owner-emails.ts';
 import { changeAccount } from '../change-account.ts';
-import { deleteIdentity, findAnyIdentity, findIdentity, listIdentities, lockIdentity } from '../store.ts';
 import { titleOf } from './registry.ts';
+import { deleteIdentity, findAnyIdentity, findIdentity, listIdentities, lockIdentity } from './store.ts';
 
 /** Prefix of a deleted account's identity. No provider names a person like that. */
 const LOCK = 'lock:';
@@ -47,6 +48,9 @@ export async function planLocks(ctx: Shard, accountId: AccountId): Promise<Write
   return open.map((identity) => lockIdentity(ctx.db, identity, locksOf(ctx, identity.provider, identity.subject)[0]!));
 }
 
+export const isLinked = async (ctx: Ctx, accountId: AccountId, provider: SignInProvider): Promise<boolean> =>
+  (await listIdentities(homeOf(ctx, accountId).db, accountId)).some((one) => one.provider === provider);
+
 /** Unlinks a provider. Idempotent. Throws 403 sign_in_required for an old session, 409 state_conflict for the last way in. */
 export async function unlinkIdentity(ctx: Scope, actor: Actor, provider: SignInProvider, storeAnswer: StoreAnswer<null>): Promise<void> {
   requireFreshSignIn(ctx, actor);
@@ -54,7 +58,7 @@ export async function unlinkIdentity(ctx: Scope, actor: Actor, provider: SignInP
     const identities = await listIdentities(ctx.db, account.id);
     const others = identities.filter((one) => one.provider !== provider);
     if (others.length === identities.length) return { writes: await storeAnswer(null) };
-    if (others.length === 0 && account.passwordHash === null && account.walletKey === null)
+    if (others.length === 0 && account.passwordHash === null && account.walletKey === null && !account.factors?.passkeys)
       throw new ApiError('state_conflict', {
         detail: 'The provider is the last sign-in method of the account. Set a password or link another provider first.',
         meta: { reason: 'last_way_in' },

@@ -8,26 +8,18 @@ import { findNamed, NameTaken, withNames } from '#platform/db/names/names.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import { ProviderAway } from '#platform/providers/sign-in.ts';
 import type { SignInProvider } from '#rules/admission.ts';
-import { planSecurityAlert } from '../auth/owner-emails.ts';
+import { planSecurityAlert, planVerification } from '../auth/owner-emails.ts';
+import { personObject } from '../auth/sessions.ts';
 import { emailKeysOf, emailName, findAccountByEmail, newAccount, normaliseEmail, recordNewAccount } from '../auth/sign-in.ts';
 import { changeAccount } from '../change-account.ts';
 import { claiming, planRevokeAccess, recordClaim, withoutAccess } from '../claim/claim.ts';
 import { abortIfSold, findAccountAccess, hasSold } from '../claim/store.ts';
-import {
-  abortIfTaken,
-  abortUnlessAsBefore,
-  findAccount,
-  findIdentity,
-  forgetLogo,
-  getAccount,
-  insertAccount,
-  insertIdentity,
-  noteEmail,
-} from '../store.ts';
+import { abortIfTaken, abortUnlessAsBefore, findAccount, forgetLogo, getAccount, insertAccount } from '../store.ts';
 import { findOwner, identityName, isLocked } from './identities.ts';
 import type { Person, ProviderError } from './provider.ts';
 import { titleOf } from './registry.ts';
 import type { BegunSignIn } from './state.ts';
+import { findIdentity, insertIdentity, noteEmail } from './store.ts';
 
 type OAuthRefusal = Exclude<ProviderError, 'provider_unavailable'>;
 
@@ -44,7 +36,8 @@ const TRIES_MAX = 3;
 
 /**
  * Decides the sign-in of a person whom a provider identified. A known provider subject retains its account even if the email changed.
- * Otherwise the email decides, and only if the provider has verified it. Concurrent sign-ins end the same: the loser reads again.
+ * Otherwise the email decides, and only if the provider has verified it. An address that the provider does not assign joins no account: a new
+ * account gets a verification email instead. Concurrent sign-ins end the same: the loser reads again.
  */
 export async function decideOutcome(ctx: Ctx, begun: BegunSignIn, person: Person): Promise<OAuthOutcome> {
   for (let attempt = 1; ; attempt++) {
@@ -73,6 +66,7 @@ async function tryOutcome(ctx: Ctx, begun: BegunSignIn, person: Person): Promise
     if (begun.mode === 'login') return refused('account_not_found');
     return registerPerson(homeForNew(ctx, `${provider}:${person.subject}`), provider, person);
   }
+  if (!person.isEmailBelieved) return refused('email_unverified');
   const outcome = signInOutcome(account);
   if (outcome.kind === 'refused') return outcome;
   const home = homeOf(ctx, account.id);
@@ -81,7 +75,7 @@ async function tryOutcome(ctx: Ctx, begun: BegunSignIn, person: Person): Promise
 
 async function linkPerson(
   ctx: Shard,
-  { accountId, provider, tokenVersion }: BegunSignIn,
+  { accountId, provider, tokenVersion, sessionId, isWithoutFactor }: BegunSignIn,
   person: Person,
   owner: string | null,
 ): Promise<OAuthOutcome> {
@@ -89,7 +83,9 @@ async function linkPerson(
   if (!account) return refused('account_not_found');
   const outcome = signInOutcome(account);
   if (outcome.kind === 'refused') return outcome;
-  if (account.tokenVersion !== tokenVersion) return refused('access_denied');
+  if (account.tokenVersion !== tokenVersion || (isWithoutFactor && account.factors !== null)) return refused('access_denied');
+  const isOpen = await personObject(ctx, account.id).useSession({ sessionId: sessionId!, tokenVersion }, ctx.wallNow);
+  if (!isOpen) return refused('access_denied');
   if (owner !== null) return owner === accountId ? { kind: 'linked' } : refused('identity_in_use');
   return (await addIdentity(ctx, account, provider as SignInProvider, person)) ? { kind: 'linked' } : refused('identity_in_use');
 }
@@ -127,8 +123,11 @@ async function resumeAccount(ctx: Shard, account: Account, provider: SignInProvi
   return (await addIdentity(ctx, account, provider, person)) ? { kind: 'signed_in', account } : refused('identity_in_use');
 }
 
-const ownSettings = ({ displayName }: Person) => ({
-  displayName: displayName.trim().slice(0, 120) || 'New account',
+const nameOf = ({ displayName }: Person): string => displayName.trim().slice(0, 120) || 'New account';
+
+const ownSettings = (person: Person) => ({
+  displayName: nameOf(person),
+  name: nameOf(person),
   merchantSettings: {},
   notificationPrefs: {},
   locale: 'en' as const,
@@ -168,15 +167,16 @@ async function registerPerson(ctx: Shard, provider: SignInProvider, person: Pers
   const email = normaliseEmail(person.email!);
   const keys = emailKeysOf(ctx, email);
   const account = {
-    ...newAccount(ctx, ownSettings(person).displayName, { email, emailKey: keys.keys[0] }),
-    emailVerified: true,
+    ...newAccount(ctx, nameOf(person), { email, emailKey: keys.keys[0] }),
+    emailVerified: person.isEmailBelieved,
   };
   const writes = [
     ...abortIfTaken(ctx, account.id, keys),
-    insertAccount(ctx.db, account),
+    ...insertAccount(ctx.db, account),
     insertIdentity(ctx, account.id, provider, person),
     recordNewAccount(ctx, account),
     recordLink(ctx, account.id, provider),
+    ...(person.isEmailBelieved ? [] : planVerification(ctx, account)),
   ];
   const named = [emailName(ctx, email), identityName(ctx, provider, person.subject)];
   await withNames(ctx, account.id, named, (reserved) =>

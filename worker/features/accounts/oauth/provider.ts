@@ -27,7 +27,10 @@ export interface Person {
   /** Provider's permanent id of the person. */
   subject: string;
   email: string | null;
+  /** The provider has verified the address at some time. */
   isEmailVerified: boolean;
+  /** The provider decides who reads the address now, or verified it itself. Only then an account can be joined or claimed by it. */
+  isEmailBelieved: boolean;
   displayName: string;
 }
 

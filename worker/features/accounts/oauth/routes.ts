@@ -9,14 +9,19 @@ import { given, type RouteContext, Timestamp } from '#platform/http/openapi.ts';
 import { hitBucket, underCeiling } from '#platform/http/rate-limit.ts';
 import { routes } from '#platform/http/route.ts';
 import { ProviderAway } from '#platform/providers/sign-in.ts';
-import { SIGN_IN_PROVIDERS } from '#rules/admission.ts';
+import type { Origin } from '#rules/access/sessions.ts';
+import { SIGN_IN_PROVIDERS, type SignInProvider } from '#rules/admission.ts';
+import { endPersonSessions, signInOrigin, startSession } from '../auth/sessions.ts';
 import { issueToken } from '../auth/tokens.ts';
-import { getAccount, listIdentities, takeState } from '../store.ts';
-import { unlinkIdentity } from './identities.ts';
+import { ticketOf } from '../factors/ticket.ts';
+import { findActing } from '../members/acting.ts';
+import { getAccount, takeState } from '../store.ts';
+import { isLinked, unlinkIdentity } from './identities.ts';
 import { decideOutcome, type OAuthOutcome } from './outcome.ts';
 import { NEXT_PATH_MAX, type OAuthProvider, PROVIDER_ERRORS } from './provider.ts';
 import { callbackUrlOf, listProviders, requireProvider } from './registry.ts';
-import { type BegunSignIn, beginState, MODES, readState, SURFACES } from './state.ts';
+import { beginState, MODES, readState, SURFACES } from './state.ts';
+import { listIdentities } from './store.ts';
 
 const Provider = z.enum(SIGN_IN_PROVIDERS);
 const ProviderParam = z.object({
@@ -27,11 +32,19 @@ const ProviderParam = z.object({
 });
 const DASHBOARD = '/dashboard';
 
-async function buildFragment(ctx: Ctx, outcome: OAuthOutcome, { provider }: BegunSignIn): Promise<string> {
+async function buildFragment(ctx: Ctx, outcome: OAuthOutcome, provider: SignInProvider, origin: Origin): Promise<string> {
   if (outcome.kind === 'refused') return `error=${outcome.reason}`;
   if (outcome.kind === 'linked') return `linked=${provider}`;
-  const signIn = { authTime: ctx.wallNow, firstIat: ctx.wallNow, method: 'oauth' as const };
-  return `token=${(await issueToken(ctx, outcome.account, signIn)).token}`;
+  const { account } = outcome;
+  const signIn = await startSession(ctx, account, provider, origin).catch((error: unknown) => {
+    const ticket = ticketOf(error);
+    if (ticket === null) throw error;
+    return { ticket };
+  });
+  if ('ticket' in signIn) return `error=factor_required&ticket=${signIn.ticket}`;
+  // Unlinked meanwhile. A provider that is unlinked from here on ends this session itself.
+  if (!(await isLinked(ctx, account.id, provider))) return 'error=access_denied';
+  return `token=${(await issueToken(ctx, account, signIn, await findActing(ctx, account))).token}`;
 }
 
 async function finish(
@@ -44,7 +57,8 @@ async function finish(
   if (error !== undefined) return `error=${error === 'access_denied' ? error : 'provider_unavailable'}`;
   if (code === undefined) return 'error=provider_unavailable';
   try {
-    return await buildFragment(ctx, await decideOutcome(ctx, begun, await provider.identify(ctx, code, attempt)), begun);
+    const outcome = await decideOutcome(ctx, begun, await provider.identify(ctx, code, attempt));
+    return await buildFragment(ctx, outcome, provider.name, signInOrigin(c));
   } catch (failure) {
     if (!(failure instanceof ProviderAway)) throw failure;
     ctx.note(`${provider.name}: ${failure.message}`);
@@ -122,7 +136,8 @@ export const oauthRoutes = routes('Authentication')
       }
       const provider = requireProvider(ctx, params.provider);
       const tokenVersion = caller ? (await getAccount(homeOf(ctx, caller.accountId).db, caller.accountId)).tokenVersion : null;
-      const asked = { provider: provider.name, mode, surface, next, accountId: caller?.accountId ?? null, tokenVersion };
+      const session = { sessionId: caller?.signIn?.sessionId ?? null, isWithoutFactor: !caller?.factors };
+      const asked = { provider: provider.name, mode, surface, next, accountId: caller?.accountId ?? null, tokenVersion, ...session };
       const { attempt, cookie } = beginState(ctx, asked, c.req.header('Cookie'));
       const authorization_url = await provider.authorizationUrl(ctx, attempt).catch((error: unknown) => {
         ctx.note(`${provider.name}: ${formatErrorChain(error)}`);
@@ -138,7 +153,7 @@ export const oauthRoutes = routes('Authentication')
     id: 'finishOAuth',
     sdk: false,
     summary: 'Finish a provider sign-in',
-    description: `Redirects to \`next\` with the result in the fragment: \`#token=…\`, \`#linked=<provider>\`, or \`#error=\` with one of ${PROVIDER_ERRORS.join(', ')}. An unknown, used or expired state, or one of another browser, returns 400.`,
+    description: `Redirects to \`next\` with the result in the fragment: \`#token=…\`, \`#linked=<provider>\`, or \`#error=\` with one of ${PROVIDER_ERRORS.join(', ')}. For a person with a factor it is \`#error=factor_required&ticket=…\`. An unknown, used or expired state, or one of another browser, returns 400.`,
     guards: [underCeiling],
     params: ProviderParam,
     query: z.object({
@@ -162,7 +177,7 @@ export const oauthRoutes = routes('Authentication')
       return c.redirect(`${read.begun.next}#${fragment}`, 302) as never;
     },
   })
-  .person({
+  .self({
     path: 'GET /account/identities',
     id: 'listIdentities',
     sdk: 'account.listIdentities',
@@ -188,14 +203,14 @@ export const oauthRoutes = routes('Authentication')
       return { items };
     },
   })
-  .person({
+  .self({
     path: 'DELETE /account/identities/{provider}',
     id: 'unlinkIdentity',
     sdk: 'account.unlinkIdentity',
     tag: 'Account',
     summary: 'Unlink a provider',
     description:
-      'Unlinks a provider. Requires a recent sign-in. A repeated call changes nothing. The last sign-in method of an account cannot be removed (409 `state_conflict`).',
+      'Unlinks a provider and ends the sessions that it began. Requires a recent sign-in. A repeated call changes nothing. The last sign-in method of an account cannot be removed (409 `state_conflict`).',
     params: ProviderParam,
     returns: { 204: { description: 'Unlinked' } },
     codes: ['not_found', 'state_conflict'],
@@ -206,4 +221,6 @@ export const oauthRoutes = routes('Authentication')
     },
     audit: ['person.provider_unlinked'],
     present: () => undefined,
+    // After the change is stored, also by an earlier call that failed here.
+    answered: ({ scope, actor, checked: provider }) => endPersonSessions(scope, actor.accountId, { methods: [provider] }),
   });

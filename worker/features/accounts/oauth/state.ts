@@ -1,11 +1,12 @@
 import { z } from 'zod';
-import { equalBytes, pepperedHash, pepperedHashes, sha256 } from '#core/crypto.ts';
+import { pepperedHashes, sha256 } from '#core/crypto.ts';
 import { base64url, hex, utf8 } from '#core/encoding.ts';
 import { ApiError } from '#core/errors.ts';
 import type { AccountId } from '#core/ids.ts';
 import { MINUTE } from '#core/time.ts';
 import type { Ctx } from '#platform/context.ts';
 import type { SignInProvider } from '#rules/admission.ts';
+import { randomText, readSignedValue, signValue } from '../signed-values.ts';
 import type { Attempt } from './provider.ts';
 import { callbackUrlOf } from './registry.ts';
 
@@ -25,12 +26,15 @@ const Begun = z.object({
   accountId: z.string().nullable(),
   /** Token version of that account at the start: a change that ends sessions ends this state too. */
   tokenVersion: z.number().nullable(),
+  /** Session that links a provider. Its end ends this state too. */
+  sessionId: z.string().nullable(),
+  /** True if the person had no factor at the start. One that was added meanwhile was not proven. */
+  isWithoutFactor: z.boolean(),
   binding: z.string(),
   expiresAt: z.number(),
 });
 export type BegunSignIn = Omit<z.infer<typeof Begun>, 'accountId'> & { accountId: AccountId | null };
 
-const random = (): string => base64url.encode(crypto.getRandomValues(new Uint8Array(32)));
 const bindingOf = (secret: string): string => base64url.encode(sha256(utf8(secret)));
 
 function secretIn(cookies: string | undefined): string | null {
@@ -44,13 +48,12 @@ function secretIn(cookies: string | undefined): string | null {
  */
 export function beginState(
   ctx: Ctx,
-  asked: Pick<BegunSignIn, 'provider' | 'mode' | 'surface' | 'next' | 'accountId' | 'tokenVersion'>,
+  asked: Pick<BegunSignIn, 'provider' | 'mode' | 'surface' | 'next' | 'accountId' | 'tokenVersion' | 'sessionId' | 'isWithoutFactor'>,
   cookies: string | undefined,
 ): { attempt: Attempt; cookie: string } {
-  const secret = secretIn(cookies) ?? random();
-  const begun: BegunSignIn = { ...asked, id: random(), binding: bindingOf(secret), expiresAt: ctx.wallNow + LIFE_MS };
-  const payload = base64url.encode(utf8(JSON.stringify(begun)));
-  const state = `${payload}.${pepperedHash(ctx.config.PEPPER, PURPOSE, payload)}`;
+  const secret = secretIn(cookies) ?? randomText();
+  const begun: BegunSignIn = { ...asked, id: randomText(), binding: bindingOf(secret), expiresAt: ctx.wallNow + LIFE_MS };
+  const state = signValue(ctx, PURPOSE, begun);
   const cookie = `${COOKIE}=${secret}; Path=/; Max-Age=${LIFE_MS / 1000}; HttpOnly; Secure; SameSite=Lax`;
   return { attempt: attemptOf(ctx, begun, state), cookie };
 }
@@ -76,13 +79,11 @@ export function readState(
   state: string | undefined,
   { provider, cookies }: { provider: SignInProvider; cookies: string | undefined },
 ): { begun: BegunSignIn; attempt: Attempt } {
-  const [, payload = '', shown = ''] = /^([\w-]{1,4096})\.([0-9a-f]{64})$/.exec(state ?? '') ?? [];
-  const hashes = pepperedHashes(ctx.config.PEPPER, PURPOSE, payload);
-  const pepper = hashes.findIndex((hash) => equalBytes(hex.decode(hash), hex.decode(shown)));
-  if (payload === '' || pepper < 0) throw invalidState();
-  const begun = Begun.parse(JSON.parse(new TextDecoder().decode(base64url.decode(payload)))) as BegunSignIn;
+  const read = readSignedValue(ctx, PURPOSE, state);
+  if (!read) throw invalidState();
+  const begun = Begun.parse(read.value) as BegunSignIn;
   const secret = secretIn(cookies);
   if (begun.provider !== provider || ctx.wallNow > begun.expiresAt || secret === null || bindingOf(secret) !== begun.binding)
     throw invalidState();
-  return { begun, attempt: attemptOf(ctx, begun, state!, pepper) };
+  return { begun, attempt: attemptOf(ctx, begun, state!, read.pepper) };
 }

@@ -58,7 +58,7 @@ async function renewPage(ctx: Shard, rows: readonly NamedAccount[]): Promise<num
   const waiting = new Set(reserved.map(({ accountId }) => accountId));
   const old = rows.flatMap((row) => {
     const keys = freshKeys(ctx, row);
-    return row.emailKey === keys.emailKey && row.walletKey === keys.walletKey ? [] : [{ id: row.id, version: row.version, ...keys }];
+    return row.emailKey === keys.emailKey && row.walletKey === keys.walletKey ? [] : [{ ...row, ...keys }];
   });
   const due = old.filter(({ id }) => !waiting.has(id));
   const changed = due.length === 0 ? [] : await replaceKeys(ctx.db, due);

@@ -2,9 +2,9 @@ import { and, asc, eq, exists, gt, isNotNull, notLike, or, sql } from 'drizzle-o
 import type { AccountId } from '#core/ids.ts';
 import type { Db } from '#platform/context.ts';
 import { amongIds, idField, jsonRows } from '#platform/db/among.ts';
-import { accounts } from '#platform/db/tables/accounts.ts';
 import { cursors } from '#platform/db/tables/candidates.ts';
 import { decodeId } from '#platform/db/tables/columns.ts';
+import { persons } from '#platform/db/tables/office/people.ts';
 import { signInIdentities } from '#platform/db/tables/office/sign-in.ts';
 
 const CURSOR_NAME = 'peppers';
@@ -25,30 +25,29 @@ const isOpenIdentity = notLike(signInIdentities.subject, 'lock:%');
 export const listNamedAccounts = (db: Db, after: AccountId | null, max: number) =>
   db
     .select({
-      id: accounts.id,
-      version: accounts.version,
-      email: accounts.email,
-      emailKey: accounts.emailKey,
-      walletAddress: accounts.walletAddress,
-      walletKey: accounts.walletKey,
+      id: persons.id,
+      email: persons.email,
+      emailKey: persons.emailKey,
+      walletAddress: persons.walletAddress,
+      walletKey: persons.walletKey,
     })
-    .from(accounts)
+    .from(persons)
     .where(
       and(
-        after === null ? undefined : gt(accounts.id, after),
+        after === null ? undefined : gt(persons.id, after),
         or(
-          isNotNull(accounts.email),
-          isNotNull(accounts.walletAddress),
+          isNotNull(persons.email),
+          isNotNull(persons.walletAddress),
           exists(
             db
               .select({ provider: signInIdentities.provider })
               .from(signInIdentities)
-              .where(and(eq(signInIdentities.accountId, accounts.id), isOpenIdentity)),
+              .where(and(eq(signInIdentities.accountId, persons.id), isOpenIdentity)),
           ),
         ),
       ),
     )
-    .orderBy(asc(accounts.id))
+    .orderBy(asc(persons.id))
     .limit(max);
 
 export type NamedAccount = Awaited<ReturnType<typeof listNamedAccounts>>[number];
@@ -60,17 +59,14 @@ export const listOpenIdentities = (db: Db, accountIds: readonly AccountId[]) =>
     .where(and(amongIds(signInIdentities.accountId, accountIds), isOpenIdentity));
 
 /**
- * Replaces the keys of accounts that did not change since they were read. Increments the version, so that a change planned before cannot
- * restore the old keys. A row stays unchanged if another account has such a key. Returns the ids of the accounts that were changed.
+ * Replaces the keys of persons who still have the email and wallet that were read. A change planned before writes the keys only with
+ * another email or wallet, so it cannot restore the old ones. A row stays unchanged if another account has such a key. Returns the ids of those that were changed.
  */
-export async function replaceKeys(
-  db: Db,
-  rows: readonly Pick<NamedAccount, 'id' | 'version' | 'emailKey' | 'walletKey'>[],
-): Promise<AccountId[]> {
-  const changed = await db.all<{ id: ArrayLike<number> }>(sql`UPDATE OR IGNORE accounts
-    SET email_key = j.value ->> 'emailKey', wallet_key = j.value ->> 'walletKey', version = version + 1
+export async function replaceKeys(db: Db, rows: readonly NamedAccount[]): Promise<AccountId[]> {
+  const changed = await db.all<{ id: ArrayLike<number> }>(sql`UPDATE OR IGNORE persons
+    SET email_key = j.value ->> 'emailKey', wallet_key = j.value ->> 'walletKey'
     FROM ${jsonRows(rows)}
-    WHERE accounts.id = ${idField('id')} AND accounts.version = j.value ->> 'version'
+    WHERE persons.id = ${idField('id')} AND email IS j.value ->> 'email' AND wallet_address IS j.value ->> 'walletAddress'
     RETURNING id`);
   return changed.map(({ id }) => decodeId(id) as AccountId);
 }

@@ -56,6 +56,8 @@ const requireActivator = createMiddleware<ActivatorEnv>(async (c, next) => {
     livemode: c.req.query('mode') !== 'sandbox',
     permissions: ['execute'],
     plan: planAt(account, ctx.now),
+    personId: null,
+    role: null,
     isStaff: false,
     via: 'setup',
     signIn: null,

@@ -1,5 +1,6 @@
 import { isUsedAs } from '#features/accounts/auth/sign-in.ts';
 import { isIdentityUsed } from '#features/accounts/oauth/identities.ts';
+import { isPasskeyUsed } from '#features/accounts/passkeys/passkey.ts';
 import { isCustomerUsed } from '#features/billing/processor/store.ts';
 import { isSlugUsed } from '#features/products/create-product.ts';
 import type { IsUsed } from '#platform/db/names/names.ts';
@@ -10,6 +11,7 @@ export const NAME_USES: Record<NameKind, IsUsed> = {
   email: isUsedAs('emailKey'),
   wallet: isUsedAs('walletKey'),
   identity: isIdentityUsed,
+  passkey: isPasskeyUsed,
   slug: isSlugUsed,
   customer: isCustomerUsed,
 };

@@ -1,6 +1,8 @@
 import { ApiError } from '#core/errors.ts';
 import { partitionOfSlug } from '#core/ids.ts';
+import { listPasskeysAfter } from '#features/accounts/factors/store.ts';
 import { identityName, isLocked } from '#features/accounts/oauth/identities.ts';
+import { passkeyName } from '#features/accounts/passkeys/passkey.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { shardsOf } from '#platform/db/each-database.ts';
 import { noteNamesComplete, type SharedName, type UsedName, writeNames } from '#platform/db/names/write-names.ts';
@@ -49,6 +51,13 @@ const listIdentityNames: List = async (shard, after) =>
     },
   );
 
+const listPasskeyNames: List = async ({ db }, after) =>
+  pageOf(
+    await listPasskeysAfter(db, after, PAGE_SIZE),
+    ({ id }) => id,
+    ({ credentialId, accountId }) => [{ kind: 'passkey', key: passkeyName(credentialId).keys[0], accountId }],
+  );
+
 const listSlugNames: List = async ({ db }, after) =>
   pageOf(
     await listSlugsAfter(db, after, PAGE_SIZE),
@@ -63,7 +72,7 @@ const listCustomerNames: List = async ({ db }, after) =>
     ({ customerId, accountId }) => [{ kind: 'customer', key: customerId, accountId }],
   );
 
-const LISTS = [listAccountNames, listIdentityNames, listSlugNames, listCustomerNames];
+const LISTS = [listAccountNames, listIdentityNames, listPasskeyNames, listSlugNames, listCustomerNames];
 
 /**
  * Writes the names of all databases to the directory, one page per call. Idempotent. A name that accounts of two databases use is reported,

@@ -2,17 +2,17 @@ import { and, asc, gt, isNotNull, or, sql } from 'drizzle-orm';
 import type { AccountId, ProductId } from '#core/ids.ts';
 import type { Db } from '#platform/context.ts';
 import { boundId } from '#platform/db/among.ts';
-import { accounts } from '#platform/db/tables/accounts.ts';
 import { billingCustomers } from '#platform/db/tables/office/billing.ts';
+import { persons } from '#platform/db/tables/office/people.ts';
 import { signInIdentities } from '#platform/db/tables/office/sign-in.ts';
 import { products } from '#platform/db/tables/products.ts';
 
 export const listAccountKeys = (db: Db, after: string, max: number) =>
   db
-    .select({ id: accounts.id, emailKey: accounts.emailKey, walletKey: accounts.walletKey })
-    .from(accounts)
-    .where(and(gt(accounts.id, after as AccountId), or(isNotNull(accounts.emailKey), isNotNull(accounts.walletKey))))
-    .orderBy(asc(accounts.id))
+    .select({ id: persons.id, emailKey: persons.emailKey, walletKey: persons.walletKey })
+    .from(persons)
+    .where(and(gt(persons.id, after as AccountId), or(isNotNull(persons.emailKey), isNotNull(persons.walletKey))))
+    .orderBy(asc(persons.id))
     .limit(max);
 
 /** `after`: account and provider, joined by a space. */

@@ -49,6 +49,8 @@ export function fixOf(obstacle: Obstacle, railId: RailId, sale: SaleContext): Fi
         method: 'GET',
         path: '/v1/access/rails',
       };
+    case 'paused':
+      return RESUMED;
     case 'product_active':
       if (sale.switchedOff === 'product') return { detail: 'The operator disabled the product. Contact the operator.' };
       return { detail: 'The product is archived. Unarchive it to sell it.', method: 'POST', path: `${path}/unarchive` };
@@ -99,6 +101,14 @@ function priceFix(railId: RailId, patch: (detail: string, body: Record<string, u
 }
 
 const readinessOf = ({ product }: SaleContext): string => `/v1/access/setup/readiness${product ? `?product_id=${product.id}` : ''}`;
+
+/** Fix for a merchant who paused all sales. */
+const RESUMED: Fix = {
+  detail: 'The merchant has paused all sales. Sales resume with sales_paused false, after a recent sign-in.',
+  method: 'PATCH',
+  path: '/v1/account/me',
+  body: { sales_paused: false },
+};
 
 /** Fix for a sandbox call of the x402 facilitator, which exists in live mode only. */
 const LIVE_INSTEAD: Fix = { detail: 'The rail has no sandbox. Use a live key.' };

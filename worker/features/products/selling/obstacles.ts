@@ -19,6 +19,7 @@ import type { Sale } from '../store.ts';
 export type Obstacle =
   | 'sandbox'
   | 'rail_unavailable'
+  | 'paused'
   | 'product_active'
   | 'price_set'
   | 'rail_enabled'
@@ -53,6 +54,8 @@ export interface Prospect {
   setting: Sale['setting'];
   accountWallet: string | null;
   switchedOff?: Sale['switchedOff'];
+  /** The merchant has paused all sales. */
+  isPaused?: boolean;
 }
 
 export const prospectOf = ({ product, merchant, setting, switchedOff }: Sale): Prospect => ({
@@ -60,8 +63,9 @@ export const prospectOf = ({ product, merchant, setting, switchedOff }: Sale): P
   product,
   setting,
   // A sandbox needs no setup: without a wallet it uses one of its own.
-  accountWallet: merchant.walletAddress ?? (product.livemode ? null : SANDBOX_WALLET),
+  accountWallet: merchant.payoutWallet ?? (product.livemode ? null : SANDBOX_WALLET),
   switchedOff,
+  isPaused: merchant.salesPausedAt !== null,
 });
 
 export const payoutOf = ({ product, setting, accountWallet }: Omit<Prospect, 'livemode'>): string | null =>
@@ -92,6 +96,7 @@ export function obstaclesOf(config: Config, prospect: Prospect, railId: RailId):
   // Reports a limitation of the rail once: at the price, or at the buyers.
   const isOn = setting?.enabled !== false && (product?.allowedRails?.includes(railId) ?? true);
   const conditions: [Obstacle, boolean][] = [
+    ['paused', prospect.isPaused === true],
     ['rail_unavailable', !isServed(config, prospect, railId) || prospect.switchedOff === 'rail'],
     ['product_active', product !== null && (product.status !== 'active' || prospect.switchedOff === 'product')],
     ['price_set', product !== null && !takesPrice(product, railId)],

@@ -58,6 +58,8 @@ const actorOf = ({ accountId, isStaff }: Pick<Actor, 'accountId' | 'isStaff'>): 
   livemode: false,
   permissions: ['read', 'execute'],
   plan: 'free',
+  personId: accountId,
+  role: 'owner',
   isStaff,
   via: 'jwt',
   signIn: null,

@@ -59,8 +59,8 @@ export interface EndpointWithSecret {
   rawSecret: string;
 }
 
-export const makerOf = ({ keyId, accountId }: Actor): Maker =>
-  keyId === null ? { kind: 'person', id: accountId } : { kind: 'key', id: keyId };
+export const makerOf = ({ keyId, personId, accountId }: Actor): Maker =>
+  keyId === null ? { kind: 'person', id: personId ?? accountId } : { kind: 'key', id: keyId };
 
 /** Fields of an endpoint in the audit log. */
 export const recordedEndpoint = (endpoint: Endpoint) => {

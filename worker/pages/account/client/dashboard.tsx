@@ -64,11 +64,15 @@ async function run(facts: DashboardFacts, report: Report, effect: DashboardEffec
     }
     case 'signOut': {
       signOutEverywhere();
-      // Best effort: signing out does not wait for the answer.
-      void callApi('POST', '/v1/auth/logout', { token });
+      endOnServer(token);
       return location.replace(loginPathOf(facts, { why: 'out' }));
     }
   }
+}
+
+/** Best effort: signing out does not wait for the answer. */
+function endOnServer(token: string): void {
+  void callApi('POST', '/v1/auth/logout', { token, body: { end: 'session' }, outlivesPage: true });
 }
 
 async function copyKey(page: PageHolder<DashboardState, DashboardNews, DashboardEffect>): Promise<void> {
@@ -115,7 +119,10 @@ export function startDashboard(facts: DashboardFacts, panel: HTMLElement): void 
     signOut: () => report({ kind: 'signOutPressed' }),
   };
   drawOnChange(page, panel, sayIn(facts.text), (state, say) => <Dashboard facts={facts} state={state} say={say} actions={actions} />);
-  onSignedOutElsewhere(() => report({ kind: 'sessionMissing', why: 'out' }));
+  onSignedOutElsewhere((session) => {
+    if (session) endOnServer(session.token);
+    report({ kind: 'sessionMissing', why: 'out' });
+  });
   addEventListener('pagehide', () => report({ kind: 'pageLeft' }));
   // Restored from the back-forward cache: loads again, because the session may have ended.
   addEventListener('pageshow', ({ persisted }) => persisted && report({ kind: 'loadWanted' }));

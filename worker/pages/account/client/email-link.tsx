@@ -1,11 +1,13 @@
 import { callApi } from '../../browser/call-api.ts';
 import { drawOnChange, textIn } from '../../browser/draw-page.ts';
 import { PageHolder } from '../../browser/page-holder.ts';
-import { forgetSession } from '../../browser/session.ts';
+import { forgetSession, storeSession } from '../../browser/session.ts';
+import type { Session } from '../../parts/session.ts';
 import { sayIn } from '../../parts/text.ts';
 import { type EmailLinkEffect, type EmailLinkNews, type EmailLinkState, FIRST_EMAIL_LINK, nextEmailLink } from '../email-link/machine.ts';
 import { EmailLink, type EmailLinkActions } from '../email-link/view.tsx';
 import type { EmailLinkFacts } from '../facts.ts';
+import { passFactorTicket } from './factor-ticket.ts';
 import { showPassword } from './sign-in.tsx';
 
 const TOKEN = /^#token=([\w.-]{1,200})$/;
@@ -57,6 +59,10 @@ type Report = (news: EmailLinkNews) => void;
 async function spend(facts: EmailLinkFacts, token: LinkToken, password: string | null): Promise<EmailLinkNews> {
   const value = token.read();
   if (value === null) return { kind: 'tokenMissing' };
+  if (facts.page === 'sign_in') {
+    const entered = await callApi<Session>('POST', '/v1/auth/login/email-link', { body: { token: value } });
+    return entered.ok ? { kind: 'signedIn', session: entered.value } : { kind: 'refused', failure: entered };
+  }
   const answer =
     facts.page === 'verify'
       ? await callApi('POST', '/v1/account/email/verify', { body: { token: value } })
@@ -85,6 +91,11 @@ async function run(facts: EmailLinkFacts, token: LinkToken, report: Report, effe
       return token.forget();
     case 'forgetSession':
       return forgetSession();
+    case 'askFactor':
+      return passFactorTicket(effect) ? location.replace(facts.loginPath) : undefined;
+    case 'enter':
+      // `replace`, so that the back button does not return to the used link.
+      return storeSession(effect.session) ? location.replace(facts.dashboardPath) : undefined;
   }
 }
 

@@ -1,3 +1,4 @@
+import { type PublicKeyCredentialRequestOptionsJSON, startAuthentication } from '@simplewebauthn/browser';
 import type { SolanaSignInFeature, SolanaSignInInput, SolanaSignMessageFeature } from '@solana/wallet-standard-features';
 import { callApi } from '../../browser/call-api.ts';
 import { drawOnChange, textIn } from '../../browser/draw-page.ts';
@@ -13,7 +14,7 @@ import {
   openWallet,
   WalletError,
 } from '../../browser/wallets.ts';
-import type { Answer } from '../../parts/answer.ts';
+import type { Answer, Failure } from '../../parts/answer.ts';
 import { toBase58 } from '../../parts/bytes.ts';
 import type { Session } from '../../parts/session.ts';
 import { sayIn } from '../../parts/text.ts';
@@ -22,6 +23,7 @@ import type { AccountTextKey, LoginFacts } from '../facts.ts';
 import { firstLogin, isForm, type LoginEffect, type LoginNews, type LoginState, nextLogin } from '../login/machine.ts';
 import type { LoginActions } from '../login/props.ts';
 import { Login } from '../login/view.tsx';
+import { takeFactorTicket } from './factor-ticket.ts';
 import { goToProvider, takeReturn } from './provider.ts';
 
 type Report = (news: LoginNews) => void;
@@ -35,6 +37,31 @@ async function askWallet(facts: LoginFacts, attempt: number, walletName: string)
   } catch (error) {
     return { kind: 'walletRefused', attempt, walletName, refusal: error instanceof WalletError ? error.refusal : 'failed' };
   }
+}
+
+interface Ceremony {
+  ceremony_id: string;
+  options: PublicKeyCredentialRequestOptionsJSON;
+}
+
+/** A passkey alone is enough to sign in, so it needs no ticket. */
+async function askPasskey(attempt: number): Promise<LoginNews> {
+  const begun = await callApi<Ceremony>('POST', '/v1/auth/passkey/options');
+  if (!begun.ok) return toNews(begun, attempt, 'pPasskey');
+  try {
+    const { ceremony_id, options } = begun.value;
+    const response = await startAuthentication({ optionsJSON: options });
+    return toNews(await callApi<Session>('POST', '/v1/auth/passkey', { body: { ceremony_id, response } }), attempt, 'pPasskey');
+  } catch {
+    const failure: Failure = { ok: false, status: 0, code: 'invalid_credentials', detail: '', meta: {}, retryAfterMs: null };
+    return { kind: 'signInRefused', attempt, failure, wrong: 'pPasskey' };
+  }
+}
+
+/** Six digits are a code of the authenticator app, anything else is a recovery code. */
+async function proveFactor(attempt: number, ticket: string, code: string): Promise<LoginNews> {
+  const proof = /^\d{6}$/.test(code) ? { totp: code } : { recovery_code: code.toLowerCase() };
+  return toNews(await callApi<Session>('POST', '/v1/auth/factor', { body: { ticket, ...proof } }), attempt, 'pCode');
 }
 
 async function requestEmail(attempt: number, email: string): Promise<LoginNews> {
@@ -57,6 +84,10 @@ async function run(facts: LoginFacts, report: Report, effect: LoginEffect): Prom
       const failure = await goToProvider({ provider, mode, next: facts.returnPath });
       return failure === null ? undefined : report({ kind: 'signInRefused', attempt, failure, wrong: 'pUnknown' });
     }
+    case 'askPasskey':
+      return report(await askPasskey(effect.attempt));
+    case 'proveFactor':
+      return report(await proveFactor(effect.attempt, effect.ticket, effect.code));
     case 'requestEmail':
       return report(await requestEmail(effect.attempt, effect.email));
     case 'askWallet':
@@ -78,6 +109,8 @@ const newActions = (report: Report): LoginActions => ({
       password: textIn(event, 'password'),
     }),
   enterAddress: (event) => report({ kind: 'addressEntered', email: textIn(event, 'email').trim() }),
+  enterCode: (event) => report({ kind: 'codeEntered', code: textIn(event, 'code').replace(/\s/g, '') }),
+  pressPasskey: () => report({ kind: 'passkeyPressed' }),
   pressWallet: (walletName) => report({ kind: 'walletPressed', walletName }),
   pressProvider: (provider) => report({ kind: 'providerPressed', provider }),
   showPassword,
@@ -100,6 +133,8 @@ export function startLogin(facts: LoginFacts, panel: HTMLElement): void {
   onWalletsChange(reportWallets);
   // After the first drawing, so that a screen reader announces a refusal.
   if (returned !== null) page.report({ kind: 'returned', returned });
+  const asked = takeFactorTicket();
+  if (asked !== null) page.report({ kind: 'factorAsked', ...asked });
   // Restored from the back-forward cache after an unfinished OAuth flow: shows the form again.
   addEventListener('pageshow', ({ persisted }) => {
     if (persisted && isForm(page.state)) page.report({ kind: 'formOpened', form: page.state.step });

@@ -13,6 +13,7 @@ function start(facts: AccountFacts, panel: HTMLElement): void {
       break;
     case 'verify':
     case 'reset':
+    case 'sign_in':
       startEmailLink(facts, panel);
       break;
   }

@@ -4,6 +4,7 @@
  */
 
 import type { Failure } from '../../parts/answer.ts';
+import type { Session } from '../../parts/session.ts';
 import { type EmailLinkFacts, type Problem, problemOf } from '../facts.ts';
 
 interface NamedAccount {
@@ -25,6 +26,7 @@ export type EmailLinkNews =
   | { kind: 'notMine' }
   | { kind: 'named'; account: NamedAccount }
   | { kind: 'done' }
+  | { kind: 'signedIn'; session: Session }
   | { kind: 'disowned' }
   | { kind: 'refused'; failure: Failure };
 
@@ -33,7 +35,11 @@ export type EmailLinkEffect =
   | { kind: 'disownAccount' }
   | { kind: 'forgetToken' }
   /** A new password ends every session, including the one of this tab. */
-  | { kind: 'forgetSession' };
+  | { kind: 'forgetSession' }
+  /** Stores the session and leaves for the dashboard. */
+  | { kind: 'enter'; session: Session }
+  /** Leaves for the second step, which the sign-in page shows. */
+  | { kind: 'askFactor'; ticket: string; methods: readonly string[] | null };
 
 interface Turn {
   state: EmailLinkState;
@@ -45,6 +51,9 @@ export const FIRST_EMAIL_LINK: EmailLinkState = { step: 'ready', isBusy: false, 
 const turnTo = (state: EmailLinkState, ...effects: EmailLinkEffect[]): Turn => ({ state, effects });
 
 function refuse(facts: EmailLinkFacts, state: EmailLinkState & { step: 'ready' }, failure: Failure): Turn {
+  const { ticket, methods = null } = failure.meta;
+  if (failure.code === 'factor_required' && ticket !== undefined)
+    return turnTo({ step: 'done' }, { kind: 'forgetToken' }, { kind: 'askFactor', ticket, methods });
   if (failure.code !== 'invalid_credentials') return turnTo({ ...state, isBusy: false, problem: problemOf(facts, failure) });
   return turnTo({ step: failure.meta.reason === 'expired' ? 'linkOld' : 'linkUsed' }, { kind: 'forgetToken' });
 }
@@ -66,6 +75,8 @@ export function nextEmailLink(facts: EmailLinkFacts, state: EmailLinkState, news
       return turnTo({ step: 'disowned' }, { kind: 'forgetToken' });
     case 'done':
       return turnTo({ step: 'done' }, { kind: 'forgetToken' }, ...(facts.page === 'reset' ? [{ kind: 'forgetSession' } as const] : []));
+    case 'signedIn':
+      return turnTo({ step: 'done' }, { kind: 'forgetToken' }, { kind: 'enter', session: news.session });
     case 'refused':
       return refuse(facts, state, news.failure);
   }

@@ -46,6 +46,15 @@ const TEXTS: Record<EmailLinkFacts['page'], PageTexts> = {
     linkUsed: 'linkUsedReset',
     linkOld: 'linkOldReset',
   },
+  sign_in: {
+    title: 'linkInTitle',
+    help: 'linkInHelp',
+    button: 'linkInButton',
+    done: 'linkInDone',
+    doneHelp: 'linkInHelp',
+    linkUsed: 'linkUsedSignIn',
+    linkOld: 'linkOldSignIn',
+  },
 };
 
 export function EmailLink(props: EmailLinkProps) {
@@ -89,8 +98,8 @@ function Outcome({ facts, state, say }: EmailLinkProps) {
   };
   if (step === 'ready') return null;
   const { title, help } = outcome[step];
-  const isReset = facts.page === 'reset';
-  const isNewEmail = isReset && step !== 'done';
+  const isNewEmail = facts.page === 'reset' && step !== 'done';
+  const leadsToSignIn = facts.page === 'reset' || (facts.page === 'sign_in' && step !== 'done');
   return (
     <div class="panel">
       <Mark kind={step === 'done' || step === 'disowned' ? 'done' : step === 'linkOld' ? 'time' : 'failed'} />
@@ -101,8 +110,8 @@ function Outcome({ facts, state, say }: EmailLinkProps) {
           {say('newLetter')}
         </a>
       )}
-      <a class={isNewEmail ? 'plain-button' : 'button'} href={isReset ? facts.loginPath : facts.dashboardPath}>
-        {say(isReset ? 'signIn' : 'toDashboard')}
+      <a class={isNewEmail ? 'plain-button' : 'button'} href={leadsToSignIn ? facts.loginPath : facts.dashboardPath}>
+        {say(leadsToSignIn ? 'signIn' : 'toDashboard')}
       </a>
     </div>
   );

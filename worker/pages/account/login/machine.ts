@@ -14,7 +14,20 @@ interface FormStep {
   isBusy: boolean;
   problem: Problem | null;
 }
-type StepState = FormStep | { step: 'asking'; walletName: string } | { step: 'emailRequested'; email: string } | { step: 'signedIn' };
+/** Second step of a person with a passkey or an authenticator app. `methods`: null if they are not known here. */
+interface FactorStep {
+  step: 'factor';
+  ticket: string;
+  methods: readonly string[] | null;
+  isWorking: boolean;
+  problem: Problem | null;
+}
+type StepState =
+  | FormStep
+  | FactorStep
+  | { step: 'asking'; walletName: string }
+  | { step: 'emailRequested'; email: string }
+  | { step: 'signedIn' };
 
 interface SharedState {
   /** Null until the browser has detected its wallets. */
@@ -25,12 +38,16 @@ interface SharedState {
 }
 export type LoginState = StepState & SharedState;
 export type FormState = FormStep & SharedState;
+export type FactorState = FactorStep & SharedState;
 
 export type LoginNews =
   | { kind: 'formOpened'; form: LoginForm }
   | { kind: 'passwordEntered'; email: string; password: string }
   | { kind: 'accountEntered'; name: string; email: string; password: string }
   | { kind: 'addressEntered'; email: string }
+  | { kind: 'passkeyPressed' }
+  | { kind: 'codeEntered'; code: string }
+  | { kind: 'factorAsked'; ticket: string; methods: readonly string[] | null }
   | { kind: 'walletPressed'; walletName: string }
   | { kind: 'walletsChanged'; wallets: WalletChoice[] }
   | { kind: 'providerPressed'; provider: string }
@@ -46,6 +63,8 @@ export type LoginEffect =
   | { kind: 'signIn'; attempt: number; email: string; password: string }
   | { kind: 'register'; attempt: number; name: string; email: string; password: string }
   | { kind: 'requestEmail'; attempt: number; email: string }
+  | { kind: 'askPasskey'; attempt: number }
+  | { kind: 'proveFactor'; attempt: number; ticket: string; code: string }
   | { kind: 'askWallet'; attempt: number; walletName: string }
   /** `register` creates an account if the person has none. */
   | { kind: 'goToProvider'; attempt: number; provider: string; mode: 'login' | 'register' }
@@ -96,9 +115,29 @@ function pressWallet(state: LoginState, walletName: string): Turn {
   return turnTo(enter(state, { step: 'asking', walletName }, { attempt, notice: null }), { kind: 'askWallet', attempt, walletName });
 }
 
+const askFactor = (state: LoginState, ticket: string, methods: readonly string[] | null): Turn =>
+  turnTo(enter(state, { step: 'factor', ticket, methods, isWorking: false, problem: null }, { attempt: state.attempt + 1, notice: null }));
+
+/** Sends a proof once. */
+function prove(state: FactorState, effect: Unnumbered<LoginEffect>): Turn {
+  if (state.isWorking) return turnTo(state);
+  const attempt = state.attempt + 1;
+  return turnTo({ ...state, isWorking: true, problem: null, attempt }, { ...effect, attempt } as LoginEffect);
+}
+
+/** A wrong proof may be repeated, until the ticket is used up or has expired. */
+function refuseSignIn(facts: LoginFacts, state: LoginState, { failure, wrong }: Extract<LoginNews, { kind: 'signInRefused' }>): Turn {
+  const { ticket, methods } = failure.meta;
+  if (failure.code === 'factor_required' && ticket !== undefined) return askFactor(state, ticket, methods ?? null);
+  const problem = problemOf(facts, failure, wrong);
+  if (state.step === 'factor') return turnTo({ ...state, isWorking: false, problem });
+  return openForm(state, isForm(state) ? state.step : 'choosing', problem);
+}
+
 function takeReturn(facts: LoginFacts, state: LoginState, returned: Returned): Turn {
   if (!isForm(state)) return turnTo(state);
   const { outcome, from } = returned;
+  if (outcome.kind === 'factorRequired' && from !== null) return askFactor(state, outcome.ticket, null);
   if (outcome.kind === 'signedIn' && from !== null)
     return turnTo(enter(state, { step: 'signedIn' }, { attempt: state.attempt + 1 }), { kind: 'enter', session: outcome.session });
   // A person without an account gets the form that creates one.
@@ -128,6 +167,13 @@ export function nextLogin(facts: LoginFacts, state: LoginState, news: LoginNews)
       return submit(state, 'registering', { kind: 'register', name: news.name, email: news.email, password: news.password });
     case 'addressEntered':
       return submit(state, 'forgotten', { kind: 'requestEmail', email: news.email });
+    case 'passkeyPressed':
+      return state.step === 'factor' ? prove(state, { kind: 'askPasskey' }) : submit(state, 'choosing', { kind: 'askPasskey' });
+    case 'codeEntered':
+      if (state.step !== 'factor') return turnTo(state);
+      return prove(state, { kind: 'proveFactor', ticket: state.ticket, code: news.code });
+    case 'factorAsked':
+      return askFactor(state, news.ticket, news.methods);
     case 'walletPressed':
       return pressWallet(state, news.walletName);
     case 'providerPressed': {
@@ -142,7 +188,7 @@ export function nextLogin(facts: LoginFacts, state: LoginState, news: LoginNews)
       if (state.step === 'signedIn') return turnTo(state);
       return turnTo(enter(state, { step: 'signedIn' }), { kind: 'enter', session: news.session });
     case 'signInRefused':
-      return openForm(state, isForm(state) ? state.step : 'choosing', problemOf(facts, news.failure, news.wrong));
+      return refuseSignIn(facts, state, news);
     case 'walletRefused':
       return refuseWallet(facts, state, news.walletName, news.refusal);
     case 'emailTaken':

@@ -1,11 +1,13 @@
 import type { LoginFacts, LoginForm, SayAccount } from '../facts.ts';
-import type { FormState, LoginState } from './machine.ts';
+import type { FactorState, FormState, LoginState } from './machine.ts';
 
 export interface LoginActions {
   open(form: LoginForm): void;
   enterPassword(event: Event): void;
   enterAccount(event: Event): void;
   enterAddress(event: Event): void;
+  enterCode(event: Event): void;
+  pressPasskey(): void;
   pressWallet(walletName: string): void;
   pressProvider(provider: string): void;
   showPassword(event: Event): void;
@@ -18,3 +20,4 @@ export interface LoginProps<State extends LoginState = LoginState> {
   actions?: LoginActions;
 }
 export type FormProps = LoginProps<FormState>;
+export type FactorProps = LoginProps<FactorState>;

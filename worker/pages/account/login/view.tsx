@@ -2,7 +2,7 @@ import { Mark, Spinner } from '../../parts/parts.tsx';
 import type { SignInWay } from '../facts.ts';
 import { Field, Form, PageTitle, PasswordField, ProblemNote } from '../parts.tsx';
 import { isForm, type LoginState } from './machine.ts';
-import type { FormProps, LoginProps } from './props.ts';
+import type { FactorProps, FormProps, LoginProps } from './props.ts';
 
 type LoginAt<Step extends LoginState['step']> = LoginProps<Extract<LoginState, { step: Step }>>;
 
@@ -13,6 +13,8 @@ export function Login(props: LoginProps) {
     return <Form {...props} state={state} />;
   }
   switch (state.step) {
+    case 'factor':
+      return <SecondStep {...props} state={state} />;
     case 'asking':
       return <Asking {...props} state={state} />;
     case 'emailRequested':
@@ -82,6 +84,35 @@ function Forgotten(props: FormProps) {
   );
 }
 
+const isPossible = ({ methods }: FactorProps['state'], ...names: string[]): boolean =>
+  methods === null || methods.some((method) => names.includes(method));
+
+function SecondStep(props: FactorProps) {
+  const { state, say, actions } = props;
+  return (
+    <div class="panel">
+      <PageTitle>{say('secondStep')}</PageTitle>
+      <p>{say('secondStepHelp')}</p>
+      <ProblemNote problem={state.problem} say={say} />
+      {isPossible(state, 'passkey') && (
+        <div class="way">
+          <button type="button" class="plain-button" disabled={state.isWorking || !actions} onClick={() => actions?.pressPasskey()}>
+            {say('withPasskey')}
+          </button>
+        </div>
+      )}
+      {isPossible(state, 'totp', 'recovery_code') && (
+        <div class="way">
+          <Form submit={say('signIn')} isBusy={state.isWorking} onSubmit={actions?.enterCode}>
+            <Field name="code" label={say('code')} type="text" autocomplete="one-time-code" help={say('codeHelp')} />
+          </Form>
+        </div>
+      )}
+      <Back {...props} />
+    </div>
+  );
+}
+
 const Asking = (props: LoginAt<'asking'>) => (
   <div class="panel step-waiting">
     <Spinner />
@@ -111,7 +142,10 @@ const SignedIn = ({ facts, say }: LoginAt<'signedIn'>) => (
   </div>
 );
 
-const WAYS = { password: ByPassword, provider: ByProvider, wallet: ByWallet } satisfies Record<SignInWay, (props: FormProps) => unknown>;
+const WAYS = { password: ByPassword, passkey: ByPasskey, provider: ByProvider, wallet: ByWallet } satisfies Record<
+  SignInWay,
+  (props: FormProps) => unknown
+>;
 
 function ByPassword({ state, say, actions }: FormProps) {
   return (
@@ -122,6 +156,16 @@ function ByPassword({ state, say, actions }: FormProps) {
       </Form>
       <button type="button" class="link-button" disabled={!actions} onClick={() => actions?.open('forgotten')}>
         {say('forgotten')}
+      </button>
+    </div>
+  );
+}
+
+function ByPasskey({ state, say, actions }: FormProps) {
+  return (
+    <div class="way">
+      <button type="button" class="plain-button" disabled={state.isBusy || !actions} onClick={() => actions?.pressPasskey()}>
+        {say('withPasskey')}
       </button>
     </div>
   );

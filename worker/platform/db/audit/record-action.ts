@@ -8,11 +8,12 @@ import { canonicalJson } from '#core/encoding.ts';
 import type { AccountId } from '#core/ids.ts';
 import type { Ctx, Shard, Tenant } from '#platform/context.ts';
 import type { AuditAction, AuditActor, AuditOutcome, AuditSubject } from '#rules/access/audit-actions.ts';
+import type { Role } from '#rules/access/roles.ts';
 import { fieldAs, idField, jsonRows } from '../among.ts';
 import type { Write } from '../commit.ts';
-import { accounts } from '../tables/accounts.ts';
 import { apiKeys } from '../tables/keys.ts';
 import { type AuditDetails, auditEntries } from '../tables/office/audit-log.ts';
+import { persons } from '../tables/office/people.ts';
 
 export type AuditFields = Record<string, unknown>;
 
@@ -21,7 +22,7 @@ interface Author {
   kind: AuditActor;
   id: string | null;
   name?: string;
-  role?: 'owner';
+  role?: Role;
 }
 
 export interface NewAuditEntry {
@@ -33,15 +34,20 @@ export interface NewAuditEntry {
   reason?: string | undefined;
   outcome?: AuditOutcome;
   /** Author, if not the caller of the request. */
-  by?: Author;
+  by?: Author | undefined;
 }
 
+/** Caller with the secret of an agent's setup. */
+const BY_SETUP: Author = { kind: 'system', id: null, name: 'setup' };
+
+/** The role is that in the account of the log: a call of persons about themselves may come from another account. */
 function authorOf({ acting }: Ctx, merchantId: AccountId): Author {
   const { actor } = acting;
   if (!actor) return { kind: 'system', id: null };
-  if (actor.accountId !== merchantId) return { kind: 'staff', id: actor.accountId };
-  if (actor.keyId !== null) return { kind: 'key', id: actor.keyId };
-  return personIn(actor.accountId);
+  const { accountId, actsOn = accountId, keyId, personId, role } = actor;
+  if (accountId !== merchantId && personId !== merchantId) return { kind: 'staff', id: personId ?? keyId };
+  if (personId === null) return keyId === null ? BY_SETUP : { kind: 'key', id: keyId };
+  return { kind: 'person', id: personId, ...(actsOn === merchantId && role && { role }) };
 }
 
 /** Owner of the account, acting by a proof other than a token. */
@@ -59,10 +65,11 @@ export function changedFields(before: AuditFields | undefined, after: AuditField
 }
 
 /** SQL of the author's name. A person of another database has none here. */
+const PERSON_NAME = sql`(SELECT ${persons.name} FROM ${persons} WHERE ${persons.id} = ${idField('actorId')})`;
 const NAME_OF: Record<AuditActor, SQL | null> = {
   key: sql`(SELECT ${apiKeys.name} FROM ${apiKeys} WHERE ${apiKeys.id} = ${idField('actorId')})`,
-  person: sql`(SELECT ${accounts.displayName} FROM ${accounts} WHERE ${accounts.id} = ${idField('actorId')})`,
-  staff: sql`(SELECT ${accounts.displayName} FROM ${accounts} WHERE ${accounts.id} = ${idField('actorId')})`,
+  person: PERSON_NAME,
+  staff: PERSON_NAME,
   operator: null,
   system: null,
 };
@@ -70,8 +77,37 @@ const NAME_OF: Record<AuditActor, SQL | null> = {
 /** SQL of the next number of an account. The last entry of an account is never deleted. */
 const NEXT_SEQ = sql`coalesce((SELECT max(${auditEntries.seq}) FROM ${auditEntries} WHERE ${auditEntries.merchantId} = ${idField('merchantId')}), 0) + 1`;
 
+/** Plans an entry for each subject. `subjects`: query of `id` and `livemode` as they are before the effect. */
+export const recordEach = (
+  ctx: Shard,
+  tenant: Tenant,
+  entry: Omit<NewAuditEntry, 'subject'> & { subject: AuditSubject },
+  subjects: SQL,
+): Write => planEntries(ctx, tenant, { ...entry, subject: { type: entry.subject, id: '' } }, { subjects });
+
 /** Plans the entry of an action in the log of `tenant`. `unless`: SQL condition under which none is written. */
-export function recordAction(ctx: Shard, { merchantId, livemode }: Tenant, entry: NewAuditEntry, unless?: SQL): Write {
+export const recordAction = (ctx: Shard, tenant: Tenant, entry: NewAuditEntry, unless?: SQL): Write =>
+  planEntries(ctx, tenant, entry, { unless });
+
+/** Plans the entry of a change that persons make about themselves. Without a caller, it was proven by another way than a token. */
+export const recordPerson = (
+  ctx: Shard,
+  id: AccountId,
+  action: Extract<AuditAction, `person.${string}`>,
+  fields: Pick<NewAuditEntry, 'before' | 'after'> = {},
+): Write =>
+  recordAction(
+    ctx,
+    { merchantId: id, livemode: true },
+    { action, subject: { type: 'person', id }, ...fields, by: ctx.acting.actor ? undefined : personIn(id) },
+  );
+
+function planEntries(
+  ctx: Shard,
+  { merchantId, livemode }: Tenant,
+  entry: NewAuditEntry,
+  { unless, subjects }: { unless?: SQL | undefined; subjects?: SQL },
+): Write {
   const { action, subject, before, after, reason, outcome = 'done', by = authorOf(ctx, merchantId) } = entry;
   const details: AuditDetails = {
     ...changedFields(before, after),
@@ -84,11 +120,14 @@ export function recordAction(ctx: Shard, { merchantId, livemode }: Tenant, entry
     ...{ prevHash: null, hash: null, details: JSON.stringify(details) },
   };
   const computed: Record<string, SQL> = {
-    seq: NEXT_SEQ,
+    seq: subjects ? sql`${NEXT_SEQ} + row_number() OVER (ORDER BY subject.id) - 1` : NEXT_SEQ,
+    ...(subjects && { subjectId: sql`subject.id`, livemode: sql`subject.livemode` }),
     ...(row.actorName === null && NAME_OF[by.kind] ? { actorName: NAME_OF[by.kind]! } : {}),
   };
   const values = Object.entries(getTableColumns(auditEntries)).map(([name, column]) => computed[name] ?? fieldAs(column, name));
   return ctx.db
     .insert(auditEntries)
-    .select(sql`SELECT ${sql.join(values, sql`, `)} FROM ${jsonRows([row])} WHERE ${unless ? sql`NOT (${unless})` : sql`true`}`);
+    .select(
+      sql`SELECT ${sql.join(values, sql`, `)} FROM ${jsonRows([row])}${subjects ? sql`, (${subjects}) subject` : sql``} WHERE ${unless ? sql`NOT (${unless})` : sql`true`}`,
+    );
 }

@@ -21,9 +21,11 @@ import { analyticsCursors, analyticsDays, analyticsQuarters, analyticsTotals, en
 import { auditEntries } from '../tables/office/audit-log.ts';
 import { billingCustomers, processorEvents } from '../tables/office/billing.ts';
 import { sellerDomains } from '../tables/office/domains.ts';
+import { passkeys, recoveryCodes, totpSecrets } from '../tables/office/factors.ts';
 import { listings, listingWords } from '../tables/office/listings.ts';
 import { names } from '../tables/office/names.ts';
 import { changedRows, held, moves } from '../tables/office/partitions.ts';
+import { joinedAccounts, members, persons } from '../tables/office/people.ts';
 import { communities, placements, platformChecks } from '../tables/office/placements.ts';
 import { signInIdentities, usedSignInStates } from '../tables/office/sign-in.ts';
 import { supportMessages, supportTickets } from '../tables/office/support.ts';
@@ -108,9 +110,15 @@ const rowNumberOf = (value: (column: SQLiteColumn) => string): string => {
 
 export const OWNED: readonly OwnedTable[] = [
   owned(accounts, accounts.id),
+  owned(persons, persons.id),
+  owned(members, members.accountId),
+  owned(joinedAccounts, joinedAccounts.personId),
   owned(payoutWallets, payoutWallets.merchantId),
   owned(apiKeys, apiKeys.merchantId),
   owned(signInIdentities, signInIdentities.accountId),
+  owned(passkeys, passkeys.personId),
+  owned(totpSecrets, totpSecrets.personId),
+  owned(recoveryCodes, recoveryCodes.personId),
   owned(setupIntents, setupIntents.accountId),
   owned(activations, activations.accountId),
   owned(billingCustomers, billingCustomers.accountId),

@@ -8,13 +8,13 @@ import { type MerchantTable, rowsOf } from '#platform/db/page.ts';
 import { archivedPayments, archivedReceipts } from '#platform/db/tables/archives.ts';
 import { memberships } from '#platform/db/tables/memberships.ts';
 import { payments } from '#platform/db/tables/payments.ts';
-import { activations } from '#platform/db/tables/plans.ts';
 import { products } from '#platform/db/tables/products.ts';
 import { receipts } from '#platform/db/tables/receipts.ts';
 import { channelPayouts } from '#platform/db/tables/settlements.ts';
 import { txClaims } from '#platform/db/tables/tx-claims.ts';
 import { MEMBERSHIP } from '#rules/states.ts';
 import { amongIds } from '../among.ts';
+import { addressesFrom } from './address-range.ts';
 
 type Owner = Pick<Scope, 'db' | 'merchantId' | 'livemode'>;
 type Named = MerchantTable & { id: SQLiteColumn; createdAt: SQLiteColumn };
@@ -64,6 +64,13 @@ function withId(table: Named, tenant: Tenant, q: string): SQL | null {
 
 const begins = (column: SQLiteColumn, start: string): SQL => and(gte(column, start), lt(column, `${start}\uffff`))!;
 
+/** Conditions for the addresses with a prefix, one for each length of their text. A column of bytes has the order of their numbers. */
+const beginsAddress = (column: SQLiteColumn, start: string): SQL[] =>
+  addressesFrom(start).map((ends) => {
+    const [lowest, highest] = ends.map((address) => sql.param(address, column));
+    return sql`${column} BETWEEN ${lowest} AND ${highest}`;
+  });
+
 type Lookup = [id: SQL, from: Named | typeof txClaims | typeof channelPayouts, where: SQL];
 
 async function readIds(db: Owner['db'], lookups: Lookup[]): Promise<string[]> {
@@ -81,15 +88,11 @@ async function readIds(db: Owner['db'], lookups: Lookup[]): Promise<string[]> {
 
 function lookupsOf(owner: Owner, q: string, id: SQL, from: Named, by: { wallet?: SQLiteColumn; email?: SQLiteColumn }): Lookup[] {
   const withOwnId = withId(from, owner, q);
-  const begun = (column: SQLiteColumn): Lookup => [
-    id,
-    from,
-    and(rowsOf(from, owner), begins(column, column === by.email ? q.toLowerCase() : q))!,
-  ];
+  const among = (isIt: SQL): Lookup => [id, from, and(rowsOf(from, owner), isIt)!];
   return [
     ...(withOwnId ? [[id, from, withOwnId] as Lookup] : []),
-    ...(by.wallet && BASE58.test(q) ? [begun(by.wallet)] : []),
-    ...(by.email && !/\s/.test(q) ? [begun(by.email)] : []),
+    ...(by.wallet ? beginsAddress(by.wallet, q).map(among) : []),
+    ...(by.email && !/\s/.test(q) ? [among(begins(by.email, q.toLowerCase()))] : []),
   ];
 }
 
@@ -114,16 +117,13 @@ const lookupByIdentifier = ({ merchantId, livemode }: Owner, q: string): Lookup 
   return [sql`${txClaims.subjectId}`, txClaims, and(isIt, eq(txClaims.livemode, livemode))!];
 };
 
-/** SQL condition for receipts in the database of payments in `ids`, an SQL set. A payment moves to the archive after its receipt. */
-export const receiptsOfPayments = (ids: SQL): SQL => sql`${receipts.id} IN (
-  SELECT ${payments.receiptId} FROM ${payments} WHERE ${payments.id} IN ${ids}
-  UNION ALL SELECT ${activations.receiptId} FROM ${activations} WHERE ${activations.paymentId} IN ${ids})`;
-
 /** Received receipts have the wallet of their payment. Paid ones are few. */
 const paidByWallet = (owner: Owner, q: string): Lookup[] =>
-  BASE58.test(q)
-    ? [[sql`${receipts.paymentId}`, receipts, and(rowsOf(receipts, owner, [[receipts.isPaidByOwner, true]]), begins(receipts.payer, q))!]]
-    : [];
+  beginsAddress(receipts.payer, q).map((isIt) => [
+    sql`${receipts.paymentId}`,
+    receipts,
+    and(rowsOf(receipts, owner, [[receipts.isPaidByOwner, true]]), isIt)!,
+  ]);
 
 /** Archived payments have no email address, so their membership's address is searched. */
 function archivedByEmail(owner: Owner, q: string): Lookup[] {

@@ -1,10 +1,12 @@
-import { sql } from 'drizzle-orm';
+import { getTableColumns, sql } from 'drizzle-orm';
 import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
+import { hex } from '#core/encoding.ts';
 import type { AccountId } from '#core/ids.ts';
-import type { Locale } from '#core/locales.ts';
+import type { GivenRole } from '#rules/access/roles.ts';
 import type { HeldPlan, PlanName } from '#rules/plans.ts';
 import { ACCOUNT, type AccountStatus } from '#rules/states.ts';
-import { flag, instant, json, oneOf, uuidBytes } from './columns.ts';
+import { decodeId, instant, json, oneOf, uuidBytes } from './columns.ts';
+import { members, type PersonRow, persons } from './office/people.ts';
 
 export type MerchantSettings = Partial<
   Record<
@@ -28,39 +30,26 @@ export interface ClaimedAccount {
   wallets: number;
 }
 
-/** Verified former address of the account. `until` in epoch ms. */
-export interface FormerEmail {
-  email: string;
-  until: number;
-}
-
 export const accounts = sqliteTable(
   'accounts',
   {
     id: uuidBytes('id').$type<AccountId>().primaryKey(),
     /** Name of the admission object, derived from the id. Unique, so that no two accounts share one. */
     admissionId: text('admission_id').notNull().unique(),
-    email: text('email'),
-    /** Keyed hash of the normalized email: unique lock for registration, retained when the email is erased. */
-    emailKey: text('email_key').unique(),
-    walletAddress: text('wallet_address'),
-    /** Keyed hash of the sign-in wallet: the same lock for wallets. */
-    walletKey: text('wallet_key').unique(),
-    passwordHash: text('password_hash'),
+    /** Person who owns the account: the one of the same id, unless it was handed over. */
+    ownerId: uuidBytes('owner_id').$type<AccountId>().notNull(),
+    /** Wallet that is paid where neither product nor rail names one. */
+    payoutWallet: text('payout_wallet'),
     displayName: text('display_name').notNull(),
     plan: text('plan').$type<PlanName>().notNull(),
     planThrough: instant('plan_through'),
     processorPlans: json<HeldPlan[]>('processor_plans').notNull().default([]),
     status: text('status').$type<AccountStatus>().notNull(),
-    isStaff: flag('is_staff').notNull(),
-    /** Tokens carry this version. A token of an older version is refused. */
-    tokenVersion: integer('token_version').notNull(),
-    emailVerified: flag('email_verified').notNull(),
-    formerEmails: json<FormerEmail[]>('former_emails').notNull().default([]),
     timezone: text('timezone').notNull(),
-    locale: text('locale').$type<Locale>().notNull().default('en'),
     notificationPrefs: json<Record<string, boolean>>('notification_prefs').notNull(),
     merchantSettings: json<MerchantSettings>('merchant_settings').notNull(),
+    /** null: on sale. */
+    salesPausedAt: instant('sales_paused_at'),
     createdAt: instant('created_at').notNull(),
     /** null: still owned by the agent that created the account. */
     claimed: json<ClaimedAccount>('claimed'),
@@ -72,9 +61,6 @@ export const accounts = sqliteTable(
   (table) => [
     oneOf('accounts_status', 'status', ACCOUNT.states),
     index('accounts_erasing').on(table.deletedAt).where(sql`status = 'deleted' AND erased_at IS NULL`),
-    // Must equal the expression in features/key-rotation/store.ts.
-    index('accounts_sealed').on(sql`substr(password_hash, 1, 8)`).where(sql`password_hash IS NOT NULL`),
-    index('accounts_staff').on(table.id).where(sql`is_staff = 1`),
     index('accounts_ending').on(table.planThrough).where(sql`plan_through IS NOT NULL`),
   ],
 );
@@ -104,6 +90,24 @@ export const loginNonces = sqliteTable(
   (table) => [index('login_nonces_expiring').on(table.expiresAt)],
 );
 
-export type Account = typeof accounts.$inferSelect;
+export type AccountRow = typeof accounts.$inferSelect;
+
+/** Roles of an account's members but its owner, by the ids of persons. */
+export type MemberRoles = Readonly<Record<string, GivenRole>>;
+
+/** Account with its members and the person of the same id. All change under the account's version. */
+export type Account = AccountRow & Omit<PersonRow, 'id'> & { roles: MemberRoles };
+
+/** Columns of an `Account`, of both tables. */
+export const ACCOUNT_COLUMNS = {
+  ...getTableColumns(persons),
+  ...getTableColumns(accounts),
+  roles: sql`(SELECT json_group_object(lower(hex(person_id)), role) FROM ${members} WHERE account_id = ${accounts.id})`
+    .mapWith((text: string): MemberRoles => {
+      const roles = Object.entries(JSON.parse(text) as MemberRoles);
+      return Object.fromEntries(roles.map(([digits, role]) => [decodeId(hex.decode(digits)!), role]));
+    })
+    .as('roles'),
+};
 
 export type LoginNonce = typeof loginNonces.$inferSelect;

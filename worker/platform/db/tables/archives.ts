@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { blob, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
 import type { AccountId, MembershipId, PaymentId, ProductId, ReceiptId } from '#core/ids.ts';
 import type { Asset } from '#core/money.ts';
-import { amount, flag, instant, uuidBytes } from './columns.ts';
+import { addressBytes, amount, flag, instant, uuidBytes } from './columns.ts';
 
 /**
  * Archive objects: a run of a merchant's events of one day, in order, with their receipts. Inserted only by the sweep, in the batch that
@@ -80,7 +80,7 @@ export const archivedPayments = sqliteTable(
     /** null: the payment owns no memo. Late money that carries the memo is matched by this. */
     nonce: text('nonce'),
     customerRef: text('customer_ref'),
-    payerWallet: text('payer_wallet').notNull(),
+    payerWallet: addressBytes('payer_wallet').notNull(),
     asset: text('asset').$type<Asset>().notNull(),
     priceAmount: amount('price_amount').notNull(),
     overpaidAmount: amount('overpaid_amount'),
@@ -117,7 +117,7 @@ export const archivedReceipts = sqliteTable(
     afterSeq: integer('after_seq'),
     productId: uuidBytes('product_id').$type<ProductId>().notNull(),
     paymentId: uuidBytes('payment_id').$type<PaymentId>().notNull().unique(),
-    payer: text('payer').notNull(),
+    payer: addressBytes('payer').notNull(),
     /** Compared by a search, which finds names by `receipt_names`. */
     productName: text('product_name').notNull(),
     /** Creation of the payment, which is the order of lists by product or wallet. */

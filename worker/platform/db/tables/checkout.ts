@@ -4,7 +4,7 @@ import type { AccountId, HandoffId, IdentitySessionId, PaymentId, PaymentSession
 import type { Asset } from '#core/money.ts';
 import type { IdentityProvider, PaymentFailure } from '#rules/payment-terms.ts';
 import type { RailId } from '#rules/rails.ts';
-import { amount, flag, instant, json, uuidBytes } from './columns.ts';
+import { addressBytes, amount, flag, instant, json, uuidBytes } from './columns.ts';
 
 /** Checkout session that the merchant's server opened for one buyer. Holds at most one pending payment. */
 export const paymentSessions = sqliteTable(
@@ -89,10 +89,10 @@ export const endedSessions = sqliteTable(
     /** null means session_expired and needs no storage. The service itself never accepts money for a replaced payment. */
     failureCode: text('failure_code').$type<PaymentFailure>(),
     nonce: text('nonce').notNull(),
-    reference: text('reference').notNull(),
+    reference: addressBytes('reference').notNull(),
     asset: text('asset').$type<Asset>().notNull(),
     priceAmount: amount('price_amount').notNull(),
-    recipientWallet: text('recipient_wallet').notNull(),
+    recipientWallet: addressBytes('recipient_wallet').notNull(),
     customerRef: text('customer_ref'),
     expiresAt: instant('expires_at').notNull(),
     lateGraceSeconds: integer('late_grace_seconds').notNull(),

@@ -39,11 +39,13 @@ const textOfBytes = (length: number, codec: { encode(bytes: Uint8Array): string;
 /** SHA-256 in hex as 32 bytes instead of 64 characters. */
 export const hashBytes = textOfBytes(32, { encode: hex.encode, decode: (text) => (/^[0-9a-f]{64}$/.test(text) ? hex.decode(text) : null) });
 
+const base58OfBytes = (length: number) => textOfBytes(length, { encode: base58.encode, decode: (text) => base58Bytes(text, length) });
+
 /** Signature in base58 as 64 bytes instead of 88 characters. */
-export const signatureBytes = textOfBytes(64, { encode: base58.encode, decode: (text) => base58Bytes(text, 64) });
+export const signatureBytes = base58OfBytes(64);
 
 /** Address in base58 as 32 bytes instead of 44 characters. */
-export const addressBytes = textOfBytes(32, { encode: base58.encode, decode: (text) => base58Bytes(text, 32) });
+export const addressBytes = base58OfBytes(32);
 
 export const bytes = customType<{ data: Uint8Array; driverData: ArrayLike<number> }>({
   dataType: () => 'blob',

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import type { AccountId, EntitlementId, ProductId } from '#core/ids.ts';
 import type { EntitlementStatus } from '#rules/balance.ts';
-import { flag, instant, oneOf, uuidBytes } from './columns.ts';
+import { addressBytes, flag, instant, oneOf, uuidBytes } from './columns.ts';
 
 /** Copies of entitlement objects for lists. Only the projection writes them, and an older version never replaces a newer one. */
 export const entitlements = sqliteTable(
@@ -12,7 +12,7 @@ export const entitlements = sqliteTable(
     merchantId: uuidBytes('merchant_id').$type<AccountId>().notNull(),
     livemode: flag('livemode').notNull(),
     productId: uuidBytes('product_id').$type<ProductId>().notNull(),
-    walletAddress: text('wallet_address'),
+    walletAddress: addressBytes('wallet_address'),
     customerRef: text('customer_ref'),
     status: text('status').$type<EntitlementStatus>().notNull(),
     grantedUnits: integer('granted_units'),

@@ -4,7 +4,7 @@ import type { AccountId, MembershipId, PaymentId, PaymentSessionId, ProductId, R
 import type { Asset } from '#core/money.ts';
 import type { PaymentFailure, PaymentTerms } from '#rules/payment-terms.ts';
 import { PAYMENT, type PaymentStatus, UNMATCHED, type UnmatchedStatus } from '#rules/states.ts';
-import { amount, flag, instant, json, oneOf, outcomeColumns, uuidBytes } from './columns.ts';
+import { addressBytes, amount, flag, instant, json, oneOf, outcomeColumns, uuidBytes } from './columns.ts';
 
 /** Refund of a payment as shown by the chain. Base units as decimal text, `at` is the block time. */
 export interface Refund {
@@ -25,25 +25,25 @@ export const payments = sqliteTable(
     status: text('status').$type<PaymentStatus>().notNull(),
     failureCode: text('failure_code').$type<PaymentFailure>(),
     nonce: text('nonce').notNull(),
-    reference: text('reference').notNull(),
+    reference: addressBytes('reference').notNull(),
     asset: text('asset').$type<Asset>().notNull(),
     /** NATIVE_MINT (the empty text) for SOL. The wallet itself is then the receiving account. */
-    mint: text('mint').notNull(),
+    mint: addressBytes('mint').notNull(),
     priceAmount: amount('price_amount').notNull(),
-    recipientWallet: text('recipient_wallet').notNull(),
-    recipientAta: text('recipient_ata').notNull(),
+    recipientWallet: addressBytes('recipient_wallet').notNull(),
+    recipientAta: addressBytes('recipient_ata').notNull(),
     feeAmount: amount('fee_amount'),
-    feeWallet: text('fee_wallet'),
-    feeAta: text('fee_ata'),
+    feeWallet: addressBytes('fee_wallet'),
+    feeAta: addressBytes('fee_ata'),
     feeOwedAmount: amount('fee_owed_amount'),
     overpaidAmount: amount('overpaid_amount'),
     terms: json<PaymentTerms>('terms').notNull(),
     /** Wallet that the session was opened for, if given. Only this wallet's failed transaction can fail the payment. */
     expectedWallet: text('expected_wallet'),
     customerRef: text('customer_ref'),
-    customerWallet: text('customer_wallet'),
+    customerWallet: addressBytes('customer_wallet'),
     email: text('email'),
-    payerWallet: text('payer_wallet'),
+    payerWallet: addressBytes('payer_wallet'),
     txSignature: text('tx_signature'),
     slot: integer('slot'),
     blockTime: instant('block_time'),

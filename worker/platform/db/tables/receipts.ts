@@ -1,7 +1,7 @@
 import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
 import type { AccountId, PaymentId, ProductId, ReceiptId } from '#core/ids.ts';
 import type { InvoiceMetadata } from '#pdf/facts.ts';
-import { bytes, flag, hashBytes, instant, json, signatureBytes, squeezed, uuidBytes } from './columns.ts';
+import { addressBytes, bytes, flag, hashBytes, instant, json, signatureBytes, squeezed, uuidBytes } from './columns.ts';
 
 /** Receipts not yet in the archive (`archivedReceipts`). */
 export const receipts = sqliteTable(
@@ -25,7 +25,7 @@ export const receipts = sqliteTable(
     signature: signatureBytes('signature').notNull(),
     keyId: text('key_id').notNull(),
     /** Copy of a signed fact, for lists. */
-    payer: text('payer').notNull(),
+    payer: addressBytes('payer').notNull(),
     /** True if the account paid for a plan, false if the account received the payment. Selects the hash chain. */
     isPaidByOwner: flag('is_paid_by_owner').notNull(),
     /** Position in the hash chain, from 1. Numbered inside the INSERT. */

@@ -17,9 +17,11 @@ import * as mail from './mail.ts';
 import * as memberships from './memberships.ts';
 import * as analytics from './office/analytics.ts';
 import * as billing from './office/billing.ts';
+import * as factors from './office/factors.ts';
 import * as listings from './office/listings.ts';
 import * as names from './office/names.ts';
 import * as partitions from './office/partitions.ts';
+import * as people from './office/people.ts';
 import * as placements from './office/placements.ts';
 import * as signIn from './office/sign-in.ts';
 import * as support from './office/support.ts';
@@ -45,6 +47,7 @@ const TABLES = [
   checkout,
   entitlements,
   events,
+  factors,
   analytics,
   idempotency,
   keys,
@@ -56,6 +59,7 @@ const TABLES = [
   operations,
   partitions,
   payments,
+  people,
   placements,
   plans,
   products,

@@ -4,7 +4,7 @@ import type { AccountId } from '#core/ids.ts';
 import { instant, uuidBytes } from '../columns.ts';
 
 /** Names that belong to one account of all databases. */
-export type NameKind = 'email' | 'wallet' | 'identity' | 'slug' | 'customer';
+export type NameKind = 'email' | 'wallet' | 'identity' | 'passkey' | 'slug' | 'customer';
 
 /**
  * Names and the accounts that use them, in the directory. The account's database decides: a row is only where to ask, so a row that was left

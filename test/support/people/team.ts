@@ -1,0 +1,65 @@
+import type { AccountId } from '#core/ids.ts';
+import { changeAccount } from '#features/accounts/change-account.ts';
+import { insertJoined, insertMember } from '#features/accounts/members/store.ts';
+import { newCtx } from '#platform/context.ts';
+import { homeOf } from '#platform/db/directory.ts';
+import type { GivenRole } from '#rules/access/roles.ts';
+import { tokenSignedIn } from '../clients/session.ts';
+import type { Merchant, World } from '../world.ts';
+
+type Someone = Pick<Merchant, 'userId' | 'token'>;
+
+/** Makes a person a member of an account. */
+export async function join(w: World, account: { userId: string }, person: { userId: string }, role: GivenRole): Promise<void> {
+  const ctx = newCtx(w.env, { requestId: 'req_join', defer: () => {} });
+  const [accountId, personId] = [account.userId as AccountId, person.userId as AccountId];
+  const home = homeOf(ctx, accountId);
+  const member = { accountId, personId, role, joinedAt: ctx.now, invitedBy: accountId };
+  await changeAccount(home, accountId, ({ roles }) => ({
+    values: { roles: { ...roles, [personId]: role } },
+    writes: [insertMember(home.db, member)],
+  }));
+  const own = homeOf(ctx, personId);
+  await own.db.batch([insertJoined(own.db, personId, accountId)]);
+}
+
+/** Token of a person for an account that the person is a member of. */
+export async function actingToken(w: World, { token }: Pick<Someone, 'token'>, account: { userId: string }): Promise<string> {
+  const { status, body } = await w.call('POST', '/v1/auth/switch', { key: token, body: { account_id: account.userId } });
+  if (status !== 200) throw new Error(`switch: ${status} ${body.code}`);
+  return body.token;
+}
+
+/** New member with a token for the account, of a sign-in `minutesAgo`. */
+export async function addMember(
+  w: World,
+  account: { userId: string },
+  role: GivenRole,
+  minutesAgo = 0,
+): Promise<Someone & { own: Merchant }> {
+  const own = await w.merchant('free');
+  await join(w, account, own, role);
+  const token = await actingToken(w, { token: await tokenSignedIn(w, own.userId, minutesAgo) }, account);
+  return { userId: own.userId, token, own };
+}
+
+/** Optional writes that change members. */
+export const memberWrites = (w: World) => {
+  const first = async (sql: string, id: string) => (await w.env.DB.prepare(sql).bind(id).first<number>('n')) ?? 0;
+  return {
+    'PATCH /v1/account/members/{user_id}': async () => {
+      const { token, userId } = await w.merchant();
+      const path = `/v1/account/members/${(await addMember(w, { userId }, 'viewer')).userId}`;
+      const version = () => first('SELECT version AS n FROM accounts WHERE id = ?', userId);
+      const before = await version();
+      const effects = async () => (await version()) - before;
+      return { method: 'PATCH', path, by: token, body: { role: 'support' }, other: { role: 'finance' }, effects };
+    },
+    'DELETE /v1/account/members/{user_id}': async () => {
+      const { token, userId } = await w.merchant();
+      const path = `/v1/account/members/${(await addMember(w, { userId }, 'viewer')).userId}`;
+      const effects = async () => 1 - (await first('SELECT count(*) AS n FROM members WHERE account_id = ?', userId));
+      return { method: 'DELETE', path, by: token, effects };
+    },
+  };
+};

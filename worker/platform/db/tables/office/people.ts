@@ -1,0 +1,80 @@
+import { sql } from 'drizzle-orm';
+import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
+import type { AccountId } from '#core/ids.ts';
+import type { Locale } from '#core/locales.ts';
+import type { CountedFactors } from '#rules/access/factors.ts';
+import type { GivenRole } from '#rules/access/roles.ts';
+import { flag, instant, json, uuidBytes } from '../columns.ts';
+
+/** Verified former address of a person. `until` in epoch ms. */
+export interface FormerEmail {
+  email: string;
+  until: number;
+}
+
+/**
+ * Persons who sign in. Registration inserts a person and an account of one id. A person changes under the version of that account, which one
+ * admission object holds for both. Never deleted: after the person's end only keyed hashes and the password remain.
+ */
+export const persons = sqliteTable(
+  'persons',
+  {
+    id: uuidBytes('id').$type<AccountId>().primaryKey(),
+    name: text('name').notNull(),
+    email: text('email'),
+    /** Keyed hash of the normalized email: unique lock for registration, retained when the email is erased. */
+    emailKey: text('email_key').unique(),
+    walletAddress: text('wallet_address'),
+    /** Keyed hash of the sign-in wallet: the same lock for wallets. */
+    walletKey: text('wallet_key').unique(),
+    passwordHash: text('password_hash'),
+    isStaff: flag('is_staff').notNull(),
+    /** Tokens carry this version. A token of an older version is refused. */
+    tokenVersion: integer('token_version').notNull(),
+    emailVerified: flag('email_verified').notNull(),
+    formerEmails: json<FormerEmail[]>('former_emails').notNull().default([]),
+    /** Changes in the batch of the rows that it counts. null: none. */
+    factors: json<CountedFactors>('factors'),
+    locale: text('locale').$type<Locale>().notNull().default('en'),
+    /** Account that the person acted on last. Null: the one of the same id. */
+    lastAccountId: uuidBytes('last_account_id').$type<AccountId>(),
+  },
+  (table) => [
+    // Must equal the expression in features/key-rotation/store.ts.
+    index('persons_sealed').on(sql`substr(password_hash, 1, 8)`).where(sql`password_hash IS NOT NULL`),
+    index('persons_staff').on(table.id).where(sql`is_staff = 1`),
+  ],
+);
+
+export type PersonRow = typeof persons.$inferSelect;
+
+/**
+ * Members of an account but its owner, in the account's database. Inserted by an accepted invitation, at most as many as the plan has seats.
+ * Deleted by removal and with the account.
+ */
+export const members = sqliteTable(
+  'members',
+  {
+    accountId: uuidBytes('account_id').$type<AccountId>().notNull(),
+    personId: uuidBytes('person_id').$type<AccountId>().notNull(),
+    role: text('role').$type<GivenRole>().notNull(),
+    joinedAt: instant('joined_at').notNull(),
+    invitedBy: uuidBytes('invited_by').$type<AccountId>(),
+  },
+  (table) => [primaryKey({ columns: [table.accountId, table.personId] })],
+);
+
+/**
+ * Accounts of others that a person may act on, in the person's database: written after the account's own row, which alone decides. Deleted
+ * after it.
+ */
+export const joinedAccounts = sqliteTable(
+  'joined_accounts',
+  {
+    personId: uuidBytes('person_id').$type<AccountId>().notNull(),
+    accountId: uuidBytes('account_id').$type<AccountId>().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.personId, table.accountId] })],
+);
+
+export type Member = typeof members.$inferSelect;
