@@ -25,6 +25,7 @@ import { addSwept, type Swept, sweepPages, sweepRounds } from '#platform/db/swee
 import type { ParkedMessage } from '#platform/db/tables/operations.ts';
 import { deferring, isSampled, logRequest } from '#platform/log.ts';
 import { deleteParked, endParked, listParked, parkMessages } from '#platform/queues/parked-messages.store.ts';
+import { announceEntries } from '#platform/queues/send-jobs.ts';
 import { followActs } from './event-handlers.ts';
 
 const RETRY_SECONDS = 10;
@@ -35,6 +36,7 @@ const JOBS: { [K in Kind]: (ctx: Shard, job: Extract<Job, { kind: K }>) => Promi
   recheckCandidate: recheckQueued,
   recheckCandidates: recheckGroup,
   fanOut: (ctx, { actIds }) => followActs(ctx, actIds),
+  chainEntries: async (ctx, { accountIds }) => (await import('#features/audit-log/chain.ts')).chainQueued(ctx, accountIds),
   findPayment: findQueued,
   hintFinal: (ctx, { paymentIds }) => hintFinal(ctx, paymentIds as PaymentId[]),
   projectEntitlement: async (ctx, { projection }) => {
@@ -73,6 +75,12 @@ function partsOf(ctx: Ctx, job: Job): { home: Shard; part: Job }[] {
         job.actIds,
         (actId) => eventIdOf(actId, 0),
         (actIds) => ({ ...job, actIds }),
+      );
+    case 'chainEntries':
+      return each(
+        job.accountIds,
+        (id) => id,
+        (accountIds) => ({ ...job, accountIds }),
       );
     case 'hintFinal':
       return each(
@@ -139,6 +147,7 @@ async function consumeJob(queue: string, messages: readonly Message<Job>[], env:
     notes.push(formatErrorChain(error));
     for (const message of messages) message.retry({ delaySeconds: RETRY_SECONDS });
   }
+  announceEntries(ctx);
   const isRoutine = job.kind === 'projectEntitlement' && job.projection.isUseOnly === true && notes.length === 0;
   if (isRoutine && !isSampled(cause ?? '')) return;
   logRequest({

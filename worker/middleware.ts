@@ -20,6 +20,7 @@ import { hitCeiling, ipOf, requireCeilingLeft, underCeiling } from '#platform/ht
 import { nameRequest } from '#platform/http/request-id.ts';
 import { deferring, isSampled, logRequest } from '#platform/log.ts';
 import { nearHome } from '#platform/objects.ts';
+import { announceEntries } from '#platform/queues/send-jobs.ts';
 import { type Location, regionNear } from '#platform/variables/regions.ts';
 
 const LONG_BODIES = /^\/v1\/(?:access\/agent-bootstrap\/[^/]+\/manifest|receipt\/[^/]+\/invoice-metadata)$/;
@@ -43,6 +44,7 @@ const accompany = createMiddleware<AppEnv>(async (c, next) => {
   c.set('caller', null);
   c.set('authenticate', authenticate);
   await next();
+  announceEntries(ctx);
   const { status } = c.res;
   const endpoint = routePath(c, -1).replace(/:(\w+)/g, '{$1}');
   const { caller, key } = c.var;

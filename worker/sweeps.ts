@@ -6,7 +6,6 @@ import { sweepPeppers } from '#features/accounts/peppers/peppers.ts';
 import { sweepSetups } from '#features/agent-setup/expire.ts';
 import { sweepAnalytics } from '#features/analytics/fold.ts';
 import { sweepAudit } from '#features/audit/audit.ts';
-import { sweepAuditChain } from '#features/audit-log/chain.ts';
 import type { AuthorizationClass } from '#features/authorizations/authorization.ts';
 import { sweepProbes } from '#features/catalogue/probe.ts';
 import { sweepMails } from '#features/email-delivery/attempt.ts';
@@ -43,6 +42,7 @@ import { endSweep, failSweep, leaseSweep, RENEW_MS, renewSweep, takeDueSweeps } 
 import { inTime } from '#platform/deadline.ts';
 import { deferring, logRequest } from '#platform/log.ts';
 import { callClock, isClosedDatabase, refreshMoves } from '#platform/moves.ts';
+import { announceEntries } from '#platform/queues/send-jobs.ts';
 import { followActs } from './event-handlers.ts';
 import { sweepParked } from './jobs.ts';
 
@@ -144,7 +144,11 @@ export const SWEEPS: readonly Sweep[] = [
   { name: 'analytics', nextDueAt: atEachCron, run: sweepAnalytics },
   { name: 'domains', nextDueAt: seldom(10 * MINUTE), run: sweepDomains },
   { name: 'tickets', nextDueAt: seldom(10 * MINUTE), run: sweepTickets },
-  { name: 'auditChain', nextDueAt: atEachCron, run: sweepAuditChain },
+  {
+    name: 'auditChain',
+    nextDueAt: seldom(10 * MINUTE),
+    run: async (ctx) => (await import('#features/audit-log/chain.ts')).sweepAuditChain(ctx),
+  },
   { name: 'audit', nextDueAt: seldom(10 * MINUTE), run: sweepAudit },
   { name: 'sandboxes', nextDueAt: atEachCron, run: async (ctx) => (await import('#features/sandbox/sweep.ts')).sweepSandboxes(ctx) },
   {
@@ -283,6 +287,7 @@ async function runSweep(
   } catch (error) {
     notes.push(formatErrorChain(error));
   }
+  announceEntries(ctx);
   const { taken = 0 } = swept ?? {};
   if (taken > 0 || notes.length > 0)
     logRequest({ request_id: requestId, cause, sweep: name, taken, ms: Date.now() - now, ...(notes.length > 0 ? { notes } : {}) });

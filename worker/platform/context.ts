@@ -24,6 +24,8 @@ export type Job = { requestId?: string | undefined } & (
   | { kind: 'recheckCandidates'; candidates: { paymentId: string; txSignature: string; attempt: number }[] }
   | { kind: 'findPayment'; txSignature: string; attempt: number }
   | { kind: 'fanOut'; actIds: string[] }
+  /** Accounts with new entries in their audit logs. */
+  | { kind: 'chainEntries'; accountIds: AccountId[] }
   /** Payments that became final, for their buyers' objects. */
   | { kind: 'hintFinal'; paymentIds: string[] }
   /** Projections of entitlement and metered session objects. Only these jobs carry state, with its version. */
@@ -180,6 +182,8 @@ export interface Actor extends Caller {
 interface Acting {
   actor: Actor | null;
   readonly ip: string | null;
+  /** Accounts with new entries in their audit logs, announced when the work ends. */
+  readonly recorded: Set<AccountId>;
 }
 
 interface Sandbox {
@@ -325,7 +329,7 @@ export function newCtx(
     budget: currentBudget(),
     requestId,
     cause,
-    acting: { actor: null, ip },
+    acting: { actor: null, ip, recorded: new Set() },
     baseUrl: config.BASE_URL?.replace(/\/$/, '') ?? origin ?? '',
     defer,
     note,

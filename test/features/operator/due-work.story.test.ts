@@ -142,6 +142,13 @@ const KINDS: Partial<Record<SweepName, Kind[]>> = {
   ),
   settlements: ['pending', 'failed'].map((status) => kind('settlements', { ...live, status, ...due })),
   analytics: [kind('ended_deliveries', { ...live, quarter: AT, has_succeeded: 1, answer_class: 0, count: 1 }, { isExact: false })],
+  auditChain: [
+    kind(
+      'audit_entries',
+      { merchant_id: '01890000-0000-7000-8000-000000000001', seq: 1, at: AT, subject_id: 'a', details: '{}', hash: null, prev_hash: null },
+      { isExact: false },
+    ),
+  ],
   domains: [kind('seller_domains', { status: 'pending', ...due, domain: 'shop.invalid' })],
   tickets: [kind('support_tickets', { ...live, status: 'resolved', updated_at: AT })],
   sandboxes: [

@@ -17,6 +17,11 @@ export async function sweepAuditChain(ctx: Shard): Promise<Swept> {
   return { taken, end: emptyOrBound(!isFull && taken === accountIds.length) };
 }
 
+/** Chains the new entries of accounts, announced by the work that recorded them. */
+export async function chainQueued(ctx: Shard, accountIds: readonly AccountId[]): Promise<void> {
+  for (const accountId of accountIds) while ((await chainEntries(ctx, accountId)) === ENTRIES_MAX);
+}
+
 async function chainEntries({ db }: Shard, accountId: AccountId): Promise<number> {
   const head = await findHead(db, accountId);
   const entries = await listAfter(db, accountId, head?.seq ?? 0, ENTRIES_MAX);

@@ -83,7 +83,6 @@ const paymentWork = ({ config, now }: Ctx) => {
   } satisfies Record<string, DueWork>;
 };
 
-const UNCHAINED = 'audit_entries INDEXED BY audit_entries_unchained WHERE hash IS NULL';
 const customerWork = (ctx: Ctx) => ({
   memberships: {
     work: [
@@ -95,7 +94,6 @@ const customerWork = (ctx: Ctx) => ({
   entitlements: { work: [], ...(ctx.now === ctx.wallNow ? {} : { idleMs: 0 }) },
   plans: { work: [first('accounts WHERE plan_through IS NOT NULL', 'plan_through')] },
   erasures: { work: [first("accounts WHERE status = 'deleted' AND erased_at IS NULL", 'deleted_at')] },
-  auditChain: { work: [first(UNCHAINED, 'at')], gate: `SELECT 1 FROM ${UNCHAINED}`, isOfWallTime: true },
   listings: {
     work: hasX402(ctx.config) ? [first('listings WHERE next_probe_at IS NOT NULL', 'next_probe_at')] : [],
     isOfWallTime: true,
@@ -224,6 +222,7 @@ const seldomWork = (ctx: Ctx) => ({
   },
   tickets: { work: [first("support_tickets WHERE status = 'resolved' AND sandbox_session_id IS NULL", 'updated_at', SILENT_MS)] },
   domains: { work: [first('seller_domains', 'next_check_at')], isOfWallTime: true },
+  auditChain: { work: [first('audit_entries WHERE hash IS NULL', 'at', QUEUE_PATIENCE_MS)], isOfWallTime: true },
   customers: {
     work: ctx.config.PROCESSOR_API_KEY === undefined ? [] : [first('billing_customers WHERE erasing_since IS NOT NULL', 'erasing_since')],
   },

@@ -1,4 +1,4 @@
-import type { Job, Shard } from '#platform/context.ts';
+import type { Ctx, Job, Shard } from '#platform/context.ts';
 
 /** Separate queues for live and sandbox jobs. A sandbox session has no queue, because its run executes follow-up work in order. */
 function queueOf({ env, sandbox }: Shard): Queue<Job> | null {
@@ -8,6 +8,13 @@ function queueOf({ env, sandbox }: Shard): Queue<Job> | null {
 
 export async function sendJob(ctx: Shard, job: Job, delaySeconds = 0): Promise<void> {
   await queueOf(ctx)?.send({ ...job, requestId: ctx.cause }, { delaySeconds });
+}
+
+/** Queues the chaining of the entries that this work recorded. If the message is lost, the sweep finds them. */
+export function announceEntries(ctx: Ctx): void {
+  const accountIds = [...ctx.acting.recorded];
+  ctx.acting.recorded.clear();
+  if (accountIds.length > 0) ctx.defer(ctx.env.JOBS.send({ kind: 'chainEntries', accountIds, requestId: ctx.cause }));
 }
 
 const MESSAGES_MAX = 100;

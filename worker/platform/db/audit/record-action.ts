@@ -108,6 +108,7 @@ function planEntries(
   entry: NewAuditEntry,
   { unless, subjects }: { unless?: SQL | undefined; subjects?: SQL },
 ): Write {
+  ctx.acting.recorded.add(merchantId);
   const { action, subject, before, after, reason, outcome = 'done', by = authorOf(ctx, merchantId) } = entry;
   const details: AuditDetails = {
     ...changedFields(before, after),
