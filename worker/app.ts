@@ -6,6 +6,7 @@ import { withEntry } from '#platform/db/audit/record-answer.ts';
 import { closeBodies } from '#platform/http/bodies/closed-bodies.ts';
 import { ICON, ICON_PATH, OPEN_ICON_HEADERS } from '#platform/http/icon.ts';
 import { registerSecuritySchemes } from '#platform/http/security-schemes.ts';
+import { AUDIT_ACTIONS } from '#rules/access/audit-actions.ts';
 import { newApp } from './middleware.ts';
 import { devMailRoutes } from './pages/dev-mail.tsx';
 import { devTelegramRoutes } from './pages/dev-telegram.tsx';
@@ -69,6 +70,7 @@ const buildDocument = () => ({
     ),
   ),
   'x-error-codes': ERRORS,
+  'x-audit-actions': AUDIT_ACTIONS,
   'x-limits': publishedLimits(),
   'x-service-info': { categories: ['payments', 'access'], docs: { homepage: '/docs', apiReference: '/v1/docs', llms: '/llms.txt' } },
 });

@@ -26,6 +26,9 @@ import { type Location, regionNear } from '#platform/variables/regions.ts';
 const LONG_BODIES = /^\/v1\/(?:access\/agent-bootstrap\/[^/]+\/manifest|receipt\/[^/]+\/invoice-metadata)$/;
 const RAW_BODIES = /^\/v1\/(?:products\/webhook|billing\/webhooks|integrations\/mail\/webhooks)\//;
 
+/** Reasons of refusals that the audit log of the account has. */
+const RECORDED: unknown[] = ['role', 'scope', 'ip_not_allowed', 'step_up_required'];
+
 /** Creates the context, writes the log line, and records the key's usage after the answer. */
 const accompany = createMiddleware<AppEnv>(async (c, next) => {
   const { requestId } = c.var;
@@ -47,6 +50,12 @@ const accompany = createMiddleware<AppEnv>(async (c, next) => {
   announceEntries(ctx);
   const { status } = c.res;
   const endpoint = routePath(c, -1).replace(/:(\w+)/g, '{$1}');
+  const { error } = c;
+  if (error instanceof ApiError && RECORDED.includes(error.options.meta?.reason)) {
+    // Loaded on first use, because most isolates refuse nobody.
+    const record = import('#features/accounts/entries/refusals.ts');
+    ctx.defer(record.then(({ recordRefusal }) => recordRefusal(ctx, c.var, error, `${c.req.method} ${endpoint}`)));
+  }
   const { caller, key } = c.var;
   if (key) {
     const outcome = {

@@ -44,7 +44,7 @@ export abstract class PersonObject extends DurableObject<Env> {
     return this.sessions.list(this.readTokenVersion(), now);
   }
 
-  async endSession(sessionId: string, now: number): Promise<boolean> {
+  async endSession(sessionId: string, now: number): Promise<boolean | null> {
     return this.sessions.end(sessionId, now);
   }
 

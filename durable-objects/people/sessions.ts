@@ -108,9 +108,10 @@ export class Sessions {
     }));
   }
 
-  /** Ends a session. False if the person never had it, or it was forgotten. */
-  end(sessionId: string, now: number): boolean {
-    if (this.#tables.rows('SELECT 1 FROM sessions WHERE id = ?', sessionId).length === 0) return false;
+  /** Ends a session. False if it had ended. Null if the person never had it, or it was forgotten. */
+  end(sessionId: string, now: number): boolean | null {
+    const [row] = this.#tables.rows<Pick<Row, 'ended_at'>>('SELECT ended_at FROM sessions WHERE id = ?', sessionId);
+    if (row?.ended_at !== null) return row ? false : null;
     this.#tables.write('UPDATE sessions SET ended_at = ? WHERE id = ? AND ended_at IS NULL', now, sessionId);
     return true;
   }

@@ -76,6 +76,7 @@ describe('rows written', () => {
 
   it('an event that one endpoint receives is bounded', async () => {
     await consumer(w, shop.merchant, 'ok', { event_types: ['payment.created'] });
+    await w.deliver();
     await w.connect(product);
     await writes(4, (env) => w.deliver(undefined, env));
     // The first notes the health of the endpoint, the next ones within a minute do not.

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import ipaddr from 'ipaddr.js';
 import { describe, expect, it } from 'vitest';
-import { isInNetworks, parseNetwork } from '#rules/access/networks.ts';
+import { isInNetworks, parseNetwork, sharedNetworkOf } from '#rules/access/networks.ts';
 import { hasScope, isWithinScopes, KEY_SCOPES } from '#rules/access/scopes.ts';
 
 describe('networks', () => {
@@ -84,5 +84,19 @@ describe('scopes', () => {
         expect(isWithinScopes(next, before)).toBe(isWithin);
       }),
     );
+  });
+});
+
+describe('sharedNetworkOf', () => {
+  it('names the /24 of an IPv4 address and the /48 of an IPv6 one, in one spelling', () => {
+    const texts = ['203.0.113.9', '::ffff:203.0.113.200', '2001:db8:a:1::9', '2001:0DB8:000a::', '::1', 'unknown'];
+    expect(texts.map(sharedNetworkOf)).toEqual([
+      '203.0.113.0/24',
+      '203.0.113.0/24',
+      '2001:db8:a::/48',
+      '2001:db8:a::/48',
+      '0:0:0::/48',
+      'unknown',
+    ]);
   });
 });

@@ -2598,70 +2598,8 @@ export interface AuditEntry {
     /** Role of the person in the account at that time. */
     role?: string;
   };
-  /** Action, `<noun>.<verb>`. */
-  action:
-    | 'account.claimed'
-    | 'account.created'
-    | 'account.deleted'
-    | 'account.erased'
-    | 'account.updated'
-    | 'app.created'
-    | 'billing.checkout_opened'
-    | 'billing.plan_bought'
-    | 'billing.portal_opened'
-    | 'chat.claim_started'
-    | 'chat.released'
-    | 'domain.removed'
-    | 'domain.set'
-    | 'endpoint.changed'
-    | 'endpoint.created'
-    | 'endpoint.disabled'
-    | 'endpoint.recovered'
-    | 'endpoint.secret_rotated'
-    | 'endpoint.tested'
-    | 'entitlement.granted'
-    | 'event.replayed'
-    | 'key.changed'
-    | 'key.created'
-    | 'key.revoked'
-    | 'key.rolled'
-    | 'listing.refreshed'
-    | 'listing.removed'
-    | 'member.removed'
-    | 'member.role_changed'
-    | 'membership.delivery_retried'
-    | 'payment.accepted'
-    | 'payout.changed'
-    | 'person.email_changed'
-    | 'person.email_disowned'
-    | 'person.email_verified'
-    | 'person.passkey_added'
-    | 'person.passkey_removed'
-    | 'person.passkey_renamed'
-    | 'person.password_changed'
-    | 'person.provider_linked'
-    | 'person.provider_unlinked'
-    | 'person.recovery_code_used'
-    | 'person.recovery_codes_renewed'
-    | 'person.totp_added'
-    | 'person.totp_removed'
-    | 'person.verification_sent'
-    | 'plan.confirmed'
-    | 'plan.prepared'
-    | 'product.archived'
-    | 'product.created'
-    | 'product.unarchived'
-    | 'product.updated'
-    | 'rail.updated'
-    | 'receipt.invoice_updated'
-    | 'receipt.proof_sent'
-    | 'refund.confirmed'
-    | 'refund.prepared'
-    | 'subscription.stopped'
-    | 'ticket.answered'
-    | 'ticket.closed'
-    | 'ticket.opened'
-    | 'ticket.resolved';
+  /** Action: one of `x-audit-actions`. */
+  action: string;
   /** Object of the action. */
   subject: {
     /** Type of the object. */
@@ -2677,11 +2615,13 @@ export interface AuditEntry {
       | 'listing'
       | 'member'
       | 'membership'
+      | 'operation'
       | 'payment'
       | 'person'
       | 'product'
       | 'rail'
       | 'receipt'
+      | 'session'
       | 'setup'
       | 'subscription'
       | 'ticket';
@@ -2700,6 +2640,8 @@ export interface AuditEntry {
   request_id: string;
   /** Address of the caller. */
   ip?: string;
+  /** Session of the person. */
+  session_id?: string;
   /** True for real money, false for the sandbox. */
   livemode: boolean;
   /** True if names and addresses were erased with the account. */

@@ -69,7 +69,9 @@ describe('request id', () => {
     await w.deliver();
     await w.attempt();
     const lines = loggedSources('req-of-otto');
-    expect(new Set(lines)).toEqual(new Set(['/v1/access/entitlements/grant', 'entitlement', 'projectEntitlement', 'fanOut', 'attempt']));
+    expect(new Set(lines)).toEqual(
+      new Set(['/v1/access/entitlements/grant', 'entitlement', 'projectEntitlement', 'chainEntries', 'fanOut', 'attempt']),
+    );
     // The grant, the alarm that projected it, and its acknowledgement.
     expect(lines.filter((line) => line === 'entitlement')).toHaveLength(3);
   });

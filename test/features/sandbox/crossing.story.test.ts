@@ -54,6 +54,7 @@ const TAKES: Record<string, 'live' | 'sandbox' | 'both' | 'none'> = {
   analytics: 'both',
   endedSetups: 'both',
   audit: 'both',
+  auditChain: 'both',
   loginNonces: 'none',
   names: 'none',
   communityCodes: 'none',
@@ -83,7 +84,7 @@ const DUE_STATEMENT = new RegExp(
 const SAYS_MODE = /clockFilter\w*\(|livemode|isDue\(/;
 
 const OF_BOTH_MODES: Record<string, string> = {
-  'worker/features/accounts/store.ts takeDueDomains': 'a domain is of an account, which is of both modes',
+  'worker/features/accounts/domain/store.ts takeDueDomains': 'a domain is of an account, which is of both modes',
   'worker/features/agent-setup/store.ts listExpiringSetups': 'a setup is of an account, which is of both modes',
   'worker/features/payments/refunds/store.ts isOld': 'what was never sent is forgotten in both modes',
   'worker/features/payments/watch/ended-sessions.store.ts isReducible': 'what ended unpaid becomes a stub in both modes',

@@ -252,20 +252,25 @@ describe('concurrent replay and recoveries', REPEATED, () => {
     await failed();
     // Both recoveries have read before either writes.
     const rivals: Promise<{ body: { scheduled: number } }>[] = [];
+    const insertions = new WeakSet<object>();
     const prepare = (sql: string): D1PreparedStatement => {
       const statement = w.env.DB.prepare(sql);
       if (!/^insert into "webhook_deliveries"/i.test(sql)) return statement;
-      const late = async () => {
-        rivals.push(recover());
-        await rivals[0];
+      const bind = (...values: unknown[]) => {
+        const bound = statement.bind(...values);
+        insertions.add(bound);
+        return bound;
       };
-      const bind = (...values: unknown[]) => ({
-        raw: () => late().then(() => statement.bind(...values).raw()),
-        all: () => late().then(() => statement.bind(...values).all()),
-      });
       return { bind } as unknown as D1PreparedStatement;
     };
-    const answers = [await recover({ ...w.env, DB: { prepare, batch: w.env.DB.batch.bind(w.env.DB) } as unknown as D1Database })];
+    const batch = async (statements: D1PreparedStatement[]) => {
+      if (statements.some((statement) => insertions.has(statement))) {
+        rivals.push(recover());
+        await rivals[0];
+      }
+      return w.env.DB.batch(statements);
+    };
+    const answers = [await recover({ ...w.env, DB: { prepare, batch } as unknown as D1Database })];
     expect(rivals).toHaveLength(1);
     answers.push(...((await Promise.all(rivals)) as typeof answers));
     await w.attempt(await waiting(w, mine));

@@ -54,6 +54,7 @@ const MAKERS: [RegExp, (w: World, tenant: Tenant, name: string) => Promise<Made>
   [/auth\/login$/, async (_, { merchant }) => ({ email: [merchant.email], password: ['correct horse battery'] })],
   [/auth\/switch$/, async (_, { merchant }) => ({ account_id: [merchant.userId] })],
   [/account\/sessions\/\{/, makeSession],
+  [/audit-log\/\{/, readEntry],
   [/account\/members\/\{/, async (w, { merchant }) => ({ user_id: [(await addMember(w, merchant, 'viewer')).userId] })],
   [/me\/security/, async () => ({ current_password: ['correct horse battery'] })],
   [/password\/forgot/, async (_, { merchant }) => ({ email: [merchant.email] })],

@@ -5,7 +5,7 @@ import { auditEntryIdOf } from '#core/ids.ts';
 import { iso } from '#core/time.ts';
 import type { AuditEntry } from '#platform/db/tables/office/audit-log.ts';
 import { given, Livemode, Timestamp } from '#platform/http/openapi.ts';
-import { AUDIT_ACTIONS, AUDIT_ACTORS, AUDIT_OUTCOMES, AUDIT_SUBJECTS } from '#rules/access/audit-actions.ts';
+import { AUDIT_ACTORS, AUDIT_OUTCOMES, AUDIT_SUBJECTS } from '#rules/access/audit-actions.ts';
 
 const Fields = z.record(z.string(), z.unknown());
 const Hash = z.string().describe('SHA-256 in hex.');
@@ -23,7 +23,7 @@ export const EntryBody = z
         role: z.string().optional().describe('Role of the person in the account at that time.'),
       })
       .describe('Author of the action.'),
-    action: z.enum(AUDIT_ACTIONS).describe('Action, `<noun>.<verb>`.'),
+    action: z.string().describe('Action: one of `x-audit-actions`.'),
     subject: z
       .object({
         type: z.enum(AUDIT_SUBJECTS).describe('Type of the object.'),
@@ -36,6 +36,7 @@ export const EntryBody = z
     reason: z.string().optional().describe('Reason given for the action, or of the refusal.'),
     request_id: z.string().describe('Identifier of the request in the operator’s log.'),
     ip: z.string().optional().describe('Address of the caller.'),
+    session_id: z.string().optional().describe('Session of the person.'),
     livemode: Livemode,
     erased: z.literal(true).optional().describe('True if names and addresses were erased with the account.'),
     prev_hash: Hash.optional().describe('Hash of the entry before; 64 zeros for the first. Absent until the entry is chained.'),

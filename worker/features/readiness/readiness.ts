@@ -35,7 +35,7 @@ const CheckBody = z
     fix: orNull(FixBody).describe('Call that resolves the failure; null if none is needed.'),
     docs_url: z.string().describe('URL of the page that explains the check.'),
   })
-  .openapi('ReadinessCheck', { 'x-checks': CHECKS });
+  .openapi('ReadinessCheck');
 
 export const ReadinessBody = z
   .object({

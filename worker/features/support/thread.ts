@@ -1,9 +1,13 @@
 import { ApiError, raise } from '#core/errors.ts';
 import type { TicketId, TicketMessageId } from '#core/ids.ts';
 import { THREAD_MAX, TIMELINE } from '#core/limits.ts';
+import { HOUR } from '#core/time.ts';
 import { readTimeline } from '#features/webhooks/timeline.ts';
 import { loadScope } from '#platform/chain/scope.ts';
 import type { Actor, Ctx, Scope } from '#platform/context.ts';
+import { recordAction } from '#platform/db/audit/record-action.ts';
+import { hasStaffEntry } from '#platform/db/audit/recorded.ts';
+import { commit } from '#platform/db/commit.ts';
 import { homeOf } from '#platform/db/directory.ts';
 import type { Ticket, TicketMessage } from '#platform/db/tables/office/support.ts';
 import { requireStaffFactor } from '#platform/http/callers.ts';
@@ -69,8 +73,17 @@ export async function loadThread(
   return { ticket, ...pageOf([...added, ...messages]), timeline: timeline?.items ?? [] };
 }
 
+/** Stores the entry of the first read of a ticket by staff in an hour, before staff sees it. */
+async function recordRead(ctx: Scope, { id, merchantId, livemode }: Ticket): Promise<void> {
+  const action = 'ticket.read';
+  const isKnown = hasStaffEntry({ merchantId, action, since: ctx.wallNow - HOUR }, id);
+  const entry = recordAction(ctx, { merchantId, livemode }, { action, subject: { type: 'ticket', id } }, isKnown);
+  await commit(ctx, { events: [], writes: [entry], result: null });
+}
+
 /** Returns a ticket with a page of its thread. Throws 404. */
 export async function readThread(ctx: Scope, actor: Actor, ticketId: TicketId, before: TicketMessageId | null): Promise<Thread> {
   const { scope, ticket } = await locateTicket(ctx, actor, ticketId);
+  if (ticket.merchantId !== actor.accountId) await recordRead(scope, ticket);
   return loadThread(scope, ticket, { before });
 }

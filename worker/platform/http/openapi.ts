@@ -2,13 +2,13 @@ import { OpenAPIHono, type RouteConfig, z } from '@hono/zod-openapi';
 import type { Context, MiddlewareHandler } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import { type ApiError, ERRORS, type ErrorCode, type ErrorStatus, type ValidationProblem } from '#core/errors.ts';
-import type { Id } from '#core/ids.ts';
+import type { AccountId, Id } from '#core/ids.ts';
 import { COUNTED_FILTERED_MAX, PER_PAGE } from '#core/limits.ts';
 import { ASSETS } from '#core/money.ts';
 import type { Actor, Ctx, Env, Scope, Shard, Tenant } from '#platform/context.ts';
 import type { withEntry } from '#platform/db/audit/record-answer.ts';
 import { REGIONS } from '#platform/variables/regions.ts';
-import type { Need } from '#rules/access/roles.ts';
+import type { Need, Role } from '#rules/access/roles.ts';
 import type { AdmissionAnswer, Permission } from '#rules/admission.ts';
 import type { PassedOutcome } from '#rules/entitlement-rpc.ts';
 import type { CallBucket } from '#rules/plans.ts';
@@ -55,6 +55,8 @@ export interface AppEnv {
     admitted: AdmittedCall | undefined;
     /** Valid key of the request, set whatever the result. */
     key: { keyId: string; admissionId: string } | undefined;
+    /** Member whose role does not allow the request. */
+    refusedMember: { accountId: AccountId; personId: AccountId; role: Role; livemode: boolean } | undefined;
     /** Set once in app.ts, so that guards do not depend on the account store. */
     authenticate(c: RouteContext, permission: Permission | null, asked?: AskedAccess): Promise<Actor>;
     /** Set once in app.ts, so that the start does not load the audit log. */

@@ -260,6 +260,9 @@ function configOf({ security, scope, middleware, key, takesMode, codes }: Kind, 
 
 const READS = ['GET', 'HEAD'];
 
+/** Actions that an operation declares, for tests. The document lists those of all operations once. */
+export const ACTIONS = Symbol('audit actions');
+
 /** Texts and extensions of an operation. Throws for a write that does not say what a repeated call does, or what the audit log records. */
 function operationOf(route: AnyRoute & { id: string }, method: string, { security = [], key }: Partial<Kind>, query?: z.ZodObject) {
   const { id, tag, summary, description, sdk, agent, audit } = route;
@@ -279,7 +282,7 @@ function operationOf(route: AnyRoute & { id: string }, method: string, { securit
     ...(READS.includes(method) ? {} : { 'x-idempotency': idempotency }),
     ...(method === 'GET' && pages ? { 'x-pages': pages } : {}),
     ...(agent ? { 'x-agent': agent } : {}),
-    ...(audit ? { 'x-audit-actions': 'action' in audit ? [audit.action] : audit } : {}),
+    ...(audit ? { [ACTIONS]: 'action' in audit ? [audit.action] : audit } : {}),
   };
 }
 

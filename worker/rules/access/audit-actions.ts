@@ -1,5 +1,6 @@
 /** Actions of the audit log: `<noun>.<verb>`. */
 export const AUDIT_ACTIONS = [
+  'access.refused',
   'account.claimed',
   'account.created',
   'account.deleted',
@@ -57,10 +58,13 @@ export const AUDIT_ACTIONS = [
   'receipt.proof_sent',
   'refund.confirmed',
   'refund.prepared',
+  'session.ended',
+  'session.started',
   'subscription.stopped',
   'ticket.answered',
   'ticket.closed',
   'ticket.opened',
+  'ticket.read',
   'ticket.resolved',
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
@@ -78,11 +82,13 @@ export const AUDIT_SUBJECTS = [
   'listing',
   'member',
   'membership',
+  'operation',
   'payment',
   'person',
   'product',
   'rail',
   'receipt',
+  'session',
   'setup',
   'subscription',
   'ticket',

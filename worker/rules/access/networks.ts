@@ -66,10 +66,15 @@ export function isInNetworks(text: string, networks: readonly string[]): boolean
 /** Bits of an address that one owner's connection shares: a /24, or the /48 of IPv6. */
 const SHARED_BITS = { 32: 24, 128: 48 };
 
-/** Network of an address, for comparisons. A text that is no address is its own network. */
+/** Network of an address as CIDR, with one spelling. A text that is no address is its own network. */
 export function sharedNetworkOf(address: string): string {
   const parsed = parseAddress(address);
   if (!parsed) return address;
-  const prefix = SHARED_BITS[parsed.bits];
-  return `${(parsed.base >> BigInt(parsed.bits - prefix)).toString(16)}/${prefix}`;
+  const { base, bits } = parsed;
+  const prefix = SHARED_BITS[bits];
+  const [size, radix, sign] = bits === 32 ? [8, 10, '.'] : [16, 16, ':'];
+  const parts = Array.from({ length: prefix / size }, (_, i) =>
+    ((base >> BigInt(bits - size * (i + 1))) & ((1n << BigInt(size)) - 1n)).toString(radix),
+  );
+  return `${parts.join(sign)}${bits === 32 ? '.0' : '::'}/${prefix}`;
 }

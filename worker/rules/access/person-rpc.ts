@@ -20,8 +20,8 @@ export interface PersonRpc {
   /** True if the session is open. Notes its use. */
   useSession(session: UsedSession, now: number): Promise<boolean>;
   listSessions(now: number): Promise<Session[]>;
-  /** Ends a session. False if the person never had it. */
-  endSession(sessionId: string, now: number): Promise<boolean>;
+  /** Ends a session. False if it had ended. Null if the person never had it. */
+  endSession(sessionId: string, now: number): Promise<boolean | null>;
   /** Ends sessions, and returns the number of those that were open. */
   endSessions(ended: EndedSessions, now: number): Promise<number>;
   /** Deletes all sessions, with their addresses, of a person who was deleted. */

@@ -18,7 +18,7 @@ interface Presented {
   credentials: Credential[];
   signIn: SignIn | null;
   /** Person of a token, and the account that the token acts on. */
-  personId: string | null;
+  personId: AccountId | null;
   actsOn?: AccountId;
   /** Factors of a person in the account of another. */
   factors?: readonly Factor[];
@@ -58,6 +58,13 @@ export async function authenticate(
   if (!answer.ok) {
     ctx.note(`refused: ${answer.reason}`);
     if (answer.reason === 'rate' && answer.rate) throw rateLimited(answer.rate, ctx.wallNow);
+    if (answer.reason === 'role' && 'role' in answer && answer.role && presented.personId && presented.actsOn)
+      c.set('refusedMember', {
+        accountId: presented.actsOn,
+        personId: presented.personId,
+        role: answer.role,
+        livemode: mode !== 'sandbox',
+      });
     return refuse(c, answer.reason, { needs: scope, role: 'role' in answer ? answer.role : undefined });
   }
   if (mode === 'unknown') throw new ApiError('validation_error', { problems: [UNKNOWN_MODE] });

@@ -19,10 +19,11 @@ import { routes } from '#platform/http/route.ts';
 import { ROLES } from '#rules/access/roles.ts';
 import type { SignIn } from '#rules/admission.ts';
 import { PLAN_NAMES, planAt } from '#rules/plans.ts';
+import { endSession, endSessions } from '../entries/ended-sessions.ts';
 import { findActing } from '../members/acting.ts';
 import { signInByLink } from '../passwords/sign-in-link.ts';
 import { bearerOf } from './authenticate.ts';
-import { draftFirstSession, endPersonSession, endPersonSessions, signInOrigin, startFirstSession, startSession } from './sessions.ts';
+import { draftFirstSession, signInOrigin, startFirstSession, startSession } from './sessions.ts';
 import { emailKeysOf, homeOfRegistration, logIn, NEW_TOKEN_VERSION, refreshSession, registerAccount } from './sign-in.ts';
 import { type Acting, actingClaims, issueToken } from './tokens.ts';
 import { issueLoginNonce, logInWithWallet } from './wallet-sign-in.ts';
@@ -144,7 +145,7 @@ export const authRoutes = routes('Authentication')
     shard: ({ ctx, body: { email, region } }) => homeOfRegistration(ctx, email, region),
     once: ({ shard, body: { display_name: displayName, region: _region, ...login } }, storeAnswer) =>
       registerAccount(shard, { ...login, displayName }, storeAnswer),
-    audit: ['account.created'],
+    audit: ['account.created', 'session.started'],
     present: (account, { shard }) => toAuthResponse(shard, account, draftFirstSession(shard, account)),
     // After the account is stored, also by an earlier call that failed here. A refused registration stores no session.
     answered: async ({ c, ctx }, { body }) => {
@@ -166,6 +167,7 @@ export const authRoutes = routes('Authentication')
     body: LoginRequest,
     returns: AuthResponse,
     codes: ['invalid_credentials', 'factor_required', 'account_suspended', 'account_deleted'],
+    audit: ['session.started'],
     answer: async ({ c, ctx, body }) => {
       const origin = signInOrigin(c);
       const account = await logIn(ctx, body, origin.ip);
@@ -184,6 +186,7 @@ export const authRoutes = routes('Authentication')
     body: EmailLinkRequest,
     returns: AuthResponse,
     codes: ['invalid_credentials', 'factor_required'],
+    audit: ['session.started'],
     answer: async ({ c, ctx, body }) => {
       const { account, signIn } = await signInByLink(ctx, body.token, signInOrigin(c));
       return toAuthResponse(ctx, account, signIn);
@@ -213,7 +216,7 @@ export const authRoutes = routes('Authentication')
     body: WalletLoginRequest,
     returns: AuthResponse,
     codes: ['invalid_credentials', 'factor_required', 'account_suspended', 'account_deleted', 'invalid_wallet_address'],
-    audit: ['account.created'],
+    audit: ['account.created', 'session.started'],
     answer: async ({ c, ctx, body: { wallet_address, signed_message, message_nonce } }) => {
       const proof = { walletAddress: wallet_address, signature: signed_message, nonce: message_nonce };
       const { account, signIn } = await logInWithWallet(ctx, proof, signInOrigin(c));
@@ -256,11 +259,11 @@ export const authRoutes = routes('Authentication')
     body: LogoutRequest,
     isBodyOptional: true,
     returns: DetailResponse,
-    audit: false,
+    audit: ['session.ended'],
     answer: async ({ ctx, actor, body: { end } }) => {
       if (end === undefined) return { detail: 'Signed out. Discard the token: it remains valid until it expires.' };
-      if (end === 'session' && actor.signIn) await endPersonSession(ctx, actor.accountId, actor.signIn.sessionId);
-      else await endPersonSessions(ctx, actor.accountId, { except: null });
+      if (end === 'session' && actor.signIn) await endSession(ctx, actor, actor.signIn.sessionId);
+      else await endSessions(ctx, actor, null);
       return { detail: end === 'session' ? 'The session has ended.' : 'All sessions have ended.' };
     },
   });

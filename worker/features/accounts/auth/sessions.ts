@@ -1,4 +1,4 @@
-import { ApiError } from '#core/errors.ts';
+import { raise } from '#core/errors.ts';
 import { type AccountId, admissionIdOf, madeAt, newId, type PasskeyId, type SessionId } from '#core/ids.ts';
 import type { Ctx } from '#platform/context.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
@@ -15,6 +15,7 @@ import {
   USER_AGENT_MAX,
 } from '#rules/access/sessions.ts';
 import type { SignIn, SignInMethod } from '#rules/admission.ts';
+import { recordSignIn } from '../entries/sign-ins.ts';
 import { factorRequired } from '../factors/ticket.ts';
 import { findActing } from '../members/acting.ts';
 import { learnNetworks } from '../passwords/tries.ts';
@@ -72,8 +73,8 @@ interface Started {
 }
 
 /**
- * Begins a session of a person who has just proved who they are, and with a factor, that too: every way to sign in ends here. Nothing else
- * is stored for a sign-in, so a crash leaves either nothing or a session without a token, which expires. Throws 401 factor_required, 503
+ * Begins a session of a person who has just proved who they are, and with a factor, that too: every way to sign in ends here. Its
+ * entry of the audit log follows, so a crash leaves either nothing or a session without a token, which expires. Throws 401 factor_required, 503
  * temporarily_unavailable if the person's object does not answer.
  */
 export async function startSession(
@@ -86,10 +87,9 @@ export async function startSession(
   if (person.factors !== null && !proven) throw factorRequired(ctx, person, method);
   const { account } = await findActing(ctx, person);
   const started = { sessionId: newId<SessionId>(ctx.wallNow, person.id), method, at: ctx.wallNow, proven, accountId: account.id };
-  await Promise.all([
-    personObject(ctx, person.id).beginSession(newSession(origin, person, started)),
-    learnNetworks(ctx, person.email, [origin.ip]),
-  ]);
+  const session = newSession(origin, person, started);
+  await Promise.all([personObject(ctx, person.id).beginSession(session), learnNetworks(ctx, person.email, [origin.ip])]);
+  await recordSignIn(ctx, person.id, session);
   return { ...signInBy(started.sessionId, method, started.at), factorTime: proven ? ctx.wallNow : null };
 }
 
@@ -105,14 +105,15 @@ export async function startFirstSession(
 ): Promise<void> {
   const session = newSession(origin, person, { sessionId, method: 'password', at: madeAt(sessionId) });
   await Promise.all([personObject(ctx, person.id).beginSession(session, true), learnNetworks(ctx, person.email, [origin.ip])]);
+  await recordSignIn(ctx, person.id, session, true);
 }
 
 /** Lists the open sessions of a person, newest use first. */
 export const listSessions = (ctx: Ctx, personId: AccountId): Promise<Session[]> => personObject(ctx, personId).listSessions(ctx.wallNow);
 
-/** Ends a session from the next request on. Idempotent. Throws 404 not_found for a session of another person. */
-export async function endPersonSession(ctx: Ctx, personId: AccountId, sessionId: string): Promise<void> {
-  if (!(await personObject(ctx, personId).endSession(sessionId, ctx.wallNow))) throw new ApiError('not_found');
+/** Ends a session from the next request on. False if it had ended. Throws 404 not_found for a session of another person. */
+export async function endPersonSession(ctx: Ctx, personId: AccountId, sessionId: string): Promise<boolean> {
+  return (await personObject(ctx, personId).endSession(sessionId, ctx.wallNow)) ?? raise('not_found');
 }
 
 /** Ends sessions from the next request on. Returns the number of those that were open. */

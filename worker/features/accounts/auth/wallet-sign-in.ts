@@ -11,6 +11,7 @@ import { findNamed, NameTaken } from '#platform/db/names/names.ts';
 import type { Account, LoginNonce } from '#platform/db/tables/accounts.ts';
 import type { Origin } from '#rules/access/sessions.ts';
 import type { SignIn } from '#rules/admission.ts';
+import { noteRefusedSignIn } from '../entries/sign-ins.ts';
 import { findAccountByKeys, insertLoginNonce, returnLoginNonce, takeLoginNonce } from '../store.ts';
 import { startSession } from './sessions.ts';
 import { newAccount, requireActive, storeAccount, walletKeysOf, walletName } from './sign-in.ts';
@@ -67,6 +68,7 @@ export async function logInWithWallet(
   const issued = await takeNonce(ctx, { nonce, walletAddress, signInId });
   const method = issued && issued.expiresAt > ctx.wallNow ? findMethod(issued, signature) : null;
   if (!method) {
+    noteRefusedSignIn(ctx, () => findByWallet(ctx, walletAddress), { method: 'siws', reason: 'invalid_credentials' });
     const detail = 'The signature does not match the sign-in, or its nonce was used or has expired. Request a new nonce.';
     throw new ApiError('invalid_credentials', { detail });
   }
@@ -104,11 +106,13 @@ function findMethod({ walletAddress, message, nonce }: LoginNonce, signature: st
   return verifyEd25519(bytes, utf8(nonce), publicKey) ? 'nonce' : null;
 }
 
+const findByWallet = (ctx: Ctx, walletAddress: string) =>
+  findNamed(ctx, walletName(ctx, walletAddress), ({ db }) => findAccountByKeys(db, walletKeysOf(ctx, walletAddress)));
+
 /** Finds or creates the wallet's account. Concurrent first sign-ins end in the same account. */
 async function openWalletAccount(ctx: Ctx, walletAddress: string): Promise<Account> {
   const walletKeys = walletKeysOf(ctx, walletAddress);
-  const find = () => findNamed(ctx, walletName(ctx, walletAddress), ({ db }) => findAccountByKeys(db, walletKeys));
-  const known = await find();
+  const known = await findByWallet(ctx, walletAddress);
   if (known) return known;
   const displayName = `Wallet ${walletAddress.slice(0, 4)}…${walletAddress.slice(-4)}`;
   try {
@@ -116,6 +120,6 @@ async function openWalletAccount(ctx: Ctx, walletAddress: string): Promise<Accou
     return await storeAccount(home, newAccount(home, displayName, { walletAddress, walletKey: walletKeys.keys[0] }));
   } catch (error) {
     if (!isConstraint(error) && !(error instanceof NameTaken)) throw error;
-    return (await find()) ?? raise('temporarily_unavailable', { retryAfterSeconds: 1 });
+    return (await findByWallet(ctx, walletAddress)) ?? raise('temporarily_unavailable', { retryAfterSeconds: 1 });
   }
 }

@@ -198,6 +198,7 @@ export const factorSignInRoutes = routes('Authentication')
     body: PasskeyLoginRequest,
     returns: AuthResponse,
     codes: ['invalid_credentials', 'account_suspended', 'account_deleted'],
+    audit: ['session.started'],
     answer: async ({ c, ctx, body: { ceremony_id: ceremonyId, response } }) => {
       const { account, signIn } = await signInWithPasskey(ctx, { ceremonyId, response }, signInOrigin(c));
       return toAuthResponse(ctx, account, signIn);
@@ -216,7 +217,7 @@ export const factorSignInRoutes = routes('Authentication')
     body: FactorRequest,
     returns: AuthResponse,
     codes: ['invalid_credentials', 'account_suspended', 'account_deleted'],
-    audit: ['person.recovery_code_used'],
+    audit: ['session.started', 'person.recovery_code_used'],
     answer: async ({ c, ctx, body: { ticket, ...proof } }) => {
       const { account, signIn } = await redeemTicket(ctx, { ticket, proof: proofOf(proof) }, signInOrigin(c));
       return toAuthResponse(ctx, account, signIn);

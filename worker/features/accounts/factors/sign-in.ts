@@ -7,6 +7,7 @@ import type { Origin } from '#rules/access/sessions.ts';
 import { SIGN_IN_PROVIDERS, type SignIn } from '#rules/admission.ts';
 import { type ProvenFactor, personObject, startSession } from '../auth/sessions.ts';
 import { requireActive } from '../auth/sign-in.ts';
+import { noteRefusedSignIn, reasonOf } from '../entries/sign-ins.ts';
 import { listIdentities } from '../oauth/store.ts';
 import { beginCeremony } from '../passkeys/ceremony.ts';
 import { findCredential, requestOptions } from '../passkeys/passkey.ts';
@@ -40,7 +41,10 @@ export async function signInWithPasskey(
   const { home, passkey } = found;
   const account = await getAccount(home.db, passkey.personId);
   const proven = await checkPasskey(home, account, { passkey, ceremonyId, response, kind: 'sign_in' });
-  if (!proven) throw refusedPasskey();
+  if (!proven) {
+    noteRefusedSignIn(ctx, async () => account, { method: 'passkey', reason: 'invalid_credentials' });
+    throw refusedPasskey();
+  }
   requireActive(account);
   if (!(await proven.spend())) throw refusedPasskey();
   return { account, signIn: await beginProven(home, account, 'passkey', origin, proven) };
@@ -89,6 +93,9 @@ export async function redeemTicket(
     const checked = ticket.tokenVersion === account.tokenVersion ? await checkProof(home, account, proof, 'sign_in') : null;
     const isOurs = checked && (await takeState(globalOf(ctx).db, ticket.id, ticket.expiresAt)) && (await checked.spend());
     return isOurs ? checked : null;
+  }).catch((error: unknown) => {
+    noteRefusedSignIn(ctx, async () => account, { method: 'factor', reason: reasonOf(error) });
+    throw error;
   });
   return { account, signIn: await beginProven(home, account, ticket.method, origin, proven) };
 }

@@ -12,6 +12,7 @@ import { admissionObject } from '#platform/objects.ts';
 import { sharedNetworkOf } from '#rules/access/networks.ts';
 import { FAILED_MAX } from '#rules/access/password-tries.ts';
 import { ownerAddresses } from '../auth/owner-emails.ts';
+import { noteRefusedSignIn } from '../entries/sign-ins.ts';
 
 /** Object of an email address, hashed, because addresses must not be readable in an object's name. It is the same whether or not an account has it. */
 const passwordsOf = (ctx: Ctx, email: string) => admissionObject(ctx, `passwords:${sha256Hex(utf8(email)).slice(0, 32)}`);
@@ -34,12 +35,15 @@ interface Tried {
   find(): Promise<Account | undefined>;
 }
 
-const linkRequired = () =>
-  new ApiError('invalid_credentials', {
+const LINK_REQUIRED = 'email_link_required';
+
+function raiseLinkRequired(): never {
+  throw new ApiError('invalid_credentials', {
     detail:
       'Too many wrong passwords were tried. If yours was right, open the link that was emailed to you, or sign in from a network that you used before.',
-    meta: { reason: 'email_link_required' },
+    meta: { reason: LINK_REQUIRED },
   });
+}
 
 /**
  * Checks a password that was sent from an address. After FAILED_MAX wrong ones within an hour, from all addresses together, a network from
@@ -59,8 +63,10 @@ export async function checkPassword(ctx: Ctx, { email, ip, check, find }: Tried,
   // Deferred, so that the time of the answer says nothing about the password.
   if (account) ctx.defer(noting(ctx, isRefused ? withdraw().then(() => sendLink(ctx, account, ip)) : withdraw()));
   else if (failures >= FAILED_MAX) ctx.defer(noting(ctx, warnOwner(ctx, email, find)));
-  if (isRefused) throw linkRequired();
-  return account ?? raiseWrong(wrong);
+  if (account && !isRefused) return account;
+  // A wrong current password in a session is no sign-in.
+  if (!ctx.acting.actor) noteRefusedSignIn(ctx, find, { method: 'password', reason: isRefused ? LINK_REQUIRED : 'invalid_credentials' });
+  return isRefused ? raiseLinkRequired() : raiseWrong(wrong);
 }
 
 function raiseWrong(detail: string | undefined): never {

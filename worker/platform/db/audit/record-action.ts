@@ -114,6 +114,7 @@ function planEntries(
     ...changedFields(before, after),
     ...(reason === undefined ? {} : { reason }),
     ...(ctx.acting.ip === null ? {} : { ip: ctx.acting.ip }),
+    ...(ctx.acting.actor?.signIn ? { session_id: ctx.acting.actor.signIn.sessionId } : {}),
   };
   const row = {
     ...{ merchantId, at: ctx.wallNow, actorKind: by.kind, actorId: by.id, actorName: by.name ?? null, role: by.role ?? null },

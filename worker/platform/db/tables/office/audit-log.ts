@@ -10,6 +10,7 @@ export interface AuditDetails {
   after?: Record<string, unknown>;
   reason?: string;
   ip?: string;
+  session_id?: string;
 }
 
 /**

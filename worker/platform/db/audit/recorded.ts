@@ -1,0 +1,36 @@
+/**
+ * SQL conditions about entries of the audit log, for `unless` of `recordAction`.
+ * @module
+ */
+
+import { type SQL, sql } from 'drizzle-orm';
+import type { AccountId } from '#core/ids.ts';
+import type { AuditAction } from '#rules/access/audit-actions.ts';
+import { boundId } from '../among.ts';
+
+interface Known {
+  merchantId: AccountId;
+  action: AuditAction;
+  since: number;
+}
+
+/** True if staff made this action on a subject since a time. */
+export const hasStaffEntry = ({ merchantId, action, since }: Known, subjectId: string): SQL =>
+  sql`EXISTS (SELECT 1 FROM audit_entries WHERE actor_kind IN ('operator', 'staff') AND at >= ${since}
+    AND merchant_id = ${boundId(merchantId)} AND action = ${action} AND subject_id = ${boundId(subjectId)})`;
+
+/** True if the log of a new account has this action on a subject. Reads the log from its beginning. */
+export const hasEntry = ({ merchantId, action }: Omit<Known, 'since'>, subjectId: string): SQL =>
+  sql`EXISTS (SELECT 1 FROM audit_entries WHERE merchant_id = ${boundId(merchantId)} AND action = ${action}
+    AND subject_id = ${boundId(subjectId)})`;
+
+const refusals = ({ merchantId, action, since }: Known, more: SQL = sql``): SQL =>
+  sql`SELECT 1 FROM audit_entries WHERE merchant_id = ${boundId(merchantId)} AND outcome = 'refused' AND at >= ${since}
+    AND action = ${action} ${more}`;
+
+/** True if an action was refused `max` times since a time. */
+export const isRefusedOften = (known: Known, max: number): SQL => sql`(SELECT count(*) FROM (${refusals(known)} LIMIT ${max})) = ${max}`;
+
+/** True if an action was refused to a network since a time. */
+export const isRefusedTo = (known: Known, network: string): SQL =>
+  sql`EXISTS (${refusals(known, sql`AND details ->> '$.after.network' = ${network}`)})`;
