@@ -1,5 +1,6 @@
 import type { AccountId } from '#core/ids.ts';
 import { changeAccount } from '#features/accounts/change-account.ts';
+import { invitationToken } from '#features/accounts/members/invitation-link.ts';
 import { insertJoined, insertMember } from '#features/accounts/members/store.ts';
 import { newCtx } from '#platform/context.ts';
 import { homeOf } from '#platform/db/directory.ts';
@@ -8,6 +9,20 @@ import { tokenSignedIn } from '../clients/session.ts';
 import type { Merchant, World } from '../world.ts';
 
 type Someone = Pick<Merchant, 'userId' | 'token'>;
+
+/** Invites an address, and returns the token of the emailed link. The inviter's own address must be verified. */
+export async function inviteTo(w: World, by: { token: string }, email: string, role: GivenRole = 'developer') {
+  const { status, body } = await w.call('POST', '/v1/account/invitations', { key: by.token, body: { email, role } });
+  if (status !== 201) throw new Error(`invite: ${status} ${JSON.stringify(body)}`);
+  return { id: body.invitation_id as string, token: invitationTokenOf(w, body) };
+}
+
+/** Token of the newest link of an invitation, as its email has it. */
+export const invitationTokenOf = (w: World, { invitation_id: id, expires_at }: { invitation_id: string; expires_at: string }): string =>
+  invitationToken(newCtx(w.env, { requestId: 'req_link', defer: () => {} }), { id, expiresAt: Date.parse(expires_at) });
+
+export const acceptInvitation = (w: World, { token: key }: { token: string }, token: string) =>
+  w.call('POST', '/v1/invitations/accept', { key, body: { token } });
 
 /** Makes a person a member of an account. */
 export async function join(w: World, account: { userId: string }, person: { userId: string }, role: GivenRole): Promise<void> {
