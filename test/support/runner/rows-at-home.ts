@@ -10,6 +10,9 @@ const hex = (partition: number): string => partition.toString(16).padStart(3, '0
 /** Columns with ids of accounts of other partitions, or of none. */
 const OF_OTHERS: Record<string, string> = {
   'support_messages.author_id': 'Staff answers tickets of all accounts.',
+  'members.person_id': 'A person of any database may be a member.',
+  'joined_accounts.account_id': 'A person may be a member of accounts in any database.',
+  'persons.last_account_id': 'The account may be one that the person is a member of.',
 };
 
 const ONLY_IN = { 'the directory': null, 'the first database, for the deployment': 0 } as Record<string, number | null>;
