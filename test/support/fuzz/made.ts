@@ -59,7 +59,7 @@ const MAKERS: [RegExp, (w: World, tenant: Tenant, name: string) => Promise<Made>
   [/^POST \/v1\/invitations\//, makeInvited],
   [/me\/security/, async () => ({ current_password: ['correct horse battery'] })],
   [/password\/forgot/, async (_, { merchant }) => ({ email: [merchant.email] })],
-  [/email\/(?:verify|preview|disown)$|password\/reset/, makeEmailToken],
+  [/email\/(?:verify|preview|disown)$|password\/reset|email-link$/, makeEmailToken],
   [/send-proof/, makeSender],
   [/approve/, makeReady],
   [/handoff\/\{token\}/, makeHandOff],
@@ -273,7 +273,8 @@ async function makeInvited(w: World, { merchant }: Tenant): Promise<Made> {
 }
 
 async function makeEmailToken(w: World, _: Tenant, name: string): Promise<Made> {
-  const token = await emailedToken(w, (await w.merchant()).userId, /reset/.test(name) ? 'reset' : 'verify');
+  const purpose = /reset/.test(name) ? 'reset' : /email-link/.test(name) ? 'sign_in' : 'verify';
+  const token = await emailedToken(w, (await w.merchant()).userId, purpose);
   return { handoff_token: [token], new_password: ['battery staple of a letter'] };
 }
 
