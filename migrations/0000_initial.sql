@@ -582,7 +582,8 @@ CREATE TABLE `invitations` (
 	`status` text NOT NULL,
 	`invited_by` blob NOT NULL,
 	`expires_at` integer NOT NULL,
-	`created_at` integer NOT NULL
+	`created_at` integer NOT NULL,
+	CONSTRAINT "invitations_status" CHECK(status IN ('pending', 'accepted', 'withdrawn'))
 );
 --> statement-breakpoint
 CREATE INDEX `invitations_list` ON `invitations` (`account_id`,`created_at`);--> statement-breakpoint

@@ -621,16 +621,16 @@ export interface MembersResource {
   /** Removes a member, from the next request on. Requires a person who signed in within the last 15 minutes. Members may remove themselves at any time. The owner cannot be removed (409 `state_conflict`). */
   remove(userId: string, query?: RemoveMemberQuery, options?: CallOptions): Promise<Answer<object>>;
 
-  /** Emails an invitation to become a member. Its link works once, for 7 days. Members and open invitations together take the seats of the plan (429 `plan_limit_reached`). */
+  /** Emails an invitation. Its link works once, for 7 days. Members and open invitations take the seats of the plan. At most 20 a day, and three emails an hour to one address. */
   invite(body: InviteRequest, options?: CallOptions): Promise<Answer<Invitation>>;
 
   /** Lists the invitations of the account, newest first. Those that ended are listed for a month. */
   listInvitations(options?: CallOptions): Promise<Answer<Invitations>>;
 
-  /** Emails a new link for 7 days. The earlier one ends. An invitation that ended is 409 `state_conflict`. */
+  /** Emails a new link for 7 days. The earlier one ends. */
   resendInvitation(invitationId: string, options?: CallOptions): Promise<Answer<DetailResponse>>;
 
-  /** Ends the link of an invitation. An accepted one is 409 `state_conflict`. */
+  /** Ends the link of an invitation. */
   withdrawInvitation(invitationId: string, options?: CallOptions): Promise<Answer<object>>;
 }
 
@@ -814,7 +814,7 @@ export interface AuthResource {
   /** Returns who invites, and to what. Does not consume the token. */
   previewInvitation(body: InvitationToken, options?: CallOptions): Promise<Answer<InvitationPreview>>;
 
-  /** Makes you a member of the account that invited you. Your email address must be the invited one (409 `state_conflict`, `meta.reason: other_address`), and is verified by the link. */
+  /** Makes you a member of the account. Your email address must be the invited one (409 `state_conflict`), and the link verifies it. */
   acceptInvitation(body: InvitationToken, options?: CallOptions): Promise<Answer<AcceptedInvitation>>;
 
   /** Returns options for `navigator.credentials.get`, valid for five minutes. They are the same for everybody. */

@@ -22,7 +22,7 @@ const resend = (key: string, id: string) => w.call('POST', `/v1/account/invitati
 const withdraw = (key: string, id: string) => w.call('DELETE', `/v1/account/invitations/${id}`, { key });
 const preview = (token: string) => w.call('POST', '/v1/invitations/preview', { body: { token } });
 const refusalOf = ({ status, body }: { status: number; body: Body }) => [status, body.code, body.meta?.reason];
-const rolesOf = async (): Promise<Body[]> =>
+const listRoles = async (): Promise<Body[]> =>
   (await w.call('GET', '/v1/account/members', { key: owner.token })).body.items.map(({ role }: Body) => role);
 
 async function emailedTo(email: string) {
@@ -62,7 +62,7 @@ describe('POST /v1/account/invitations', () => {
     const { body } = await w.call('GET', '/v1/account/me', { key: acting });
     expect([body.account_id, body.role, body.email_verified]).toEqual([owner.userId, 'finance', true]);
     expect((await list(owner.token)).map(({ status }) => status)).toEqual(['accepted']);
-    expect(await rolesOf()).toEqual(['owner', 'finance']);
+    expect(await listRoles()).toEqual(['owner', 'finance']);
   });
 
   it('a used, withdrawn, replaced or old link is 410, and a forged one 401', async () => {
@@ -113,20 +113,20 @@ describe('POST /v1/account/invitations', () => {
     for (const { status } of answers) expect([200, 409, 410]).toContain(status);
     expect(answers.some(({ status }) => status === 200)).toBe(true);
     expect(refusalOf(await acceptInvitation(w, bob, token))).toEqual([410, 'link_expired', undefined]);
-    expect(await rolesOf()).toEqual(['owner', 'developer']);
+    expect(await listRoles()).toEqual(['owner', 'developer']);
   });
 
   it('a withdrawal and an acceptance at once leave either a member or a withdrawn invitation', async () => {
     for (let tries = 0; tries < 5; tries++) {
       const bob = await w.merchant();
       const { id, token } = await inviteTo(w, owner, bob.email);
-      const before = (await rolesOf()).length;
+      const before = (await listRoles()).length;
       const [accepted, withdrawn] = await Promise.all([acceptInvitation(w, bob, token), withdraw(owner.token, id)]);
       expect([
         [200, 409],
         [410, 204],
       ]).toContainEqual([accepted.status, withdrawn.status]);
-      expect((await rolesOf()).length).toBe(before + (accepted.status === 200 ? 1 : 0));
+      expect((await listRoles()).length).toBe(before + (accepted.status === 200 ? 1 : 0));
     }
   });
 

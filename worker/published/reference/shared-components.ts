@@ -25,6 +25,8 @@ interface Parameter {
   name: string;
   in: string;
   required?: boolean;
+  description?: string;
+  schema?: { description?: string };
 }
 interface Operation {
   parameters?: (Parameter | Reference)[];
@@ -100,9 +102,27 @@ function schemaOf(codes: ErrorCode[]): object {
   return second ? { anyOf: [first, second] } : first!;
 }
 
+/** Reason phrases (RFC 9110, section 15). The schema lists the codes. */
+const PHRASES: Record<string, string> = {
+  400: 'Bad request',
+  401: 'Unauthorized',
+  402: 'Payment required',
+  403: 'Forbidden',
+  404: 'Not found',
+  405: 'Method not allowed',
+  409: 'Conflict',
+  410: 'Gone',
+  413: 'Content too large',
+  415: 'Unsupported media type',
+  422: 'Unprocessable content',
+  429: 'Too many requests',
+  500: 'Internal server error',
+  503: 'Service unavailable',
+};
+
 function toErrorResponse(status: string, { [CODES]: codes = [], 'x-name': _, ...response }: ResponseNode, isMpp: boolean) {
   const content = codes.length > 0 ? { 'application/json': { schema: schemaOf(codes) } } : response.content;
-  return { ...response, headers: errorHeaders(status, codes, isMpp), content };
+  return { ...response, description: PHRASES[status]!, headers: errorHeaders(status, codes, isMpp), content };
 }
 
 /** Parameters by name. A required header has another component than the optional one. */
@@ -110,8 +130,15 @@ const parameterName = ({ name, in: location, required }: Parameter): string =>
   location === 'header' && required ? `${name}-Required` : name;
 const REPEATED_MIN = 3;
 
+/** Leaves out what is the default, and the description of the schema if it is that of the parameter. */
+function shorten({ required, schema: { description, ...schema } = {}, ...parameter }: Parameter): Parameter {
+  const isSaid = description === parameter.description;
+  return { ...parameter, ...(required && { required }), schema: isSaid || description === undefined ? schema : { description, ...schema } };
+}
+
 function shareParameters(operations: Operation[]): Record<string, Parameter> {
   const uses = new Map<string, number>();
+  for (const operation of operations) operation.parameters = (operation.parameters as Parameter[] | undefined)?.map(shorten);
   const all = operations.flatMap(({ parameters = [] }) => parameters as Parameter[]);
   for (const parameter of all) uses.set(JSON.stringify(parameter), (uses.get(JSON.stringify(parameter)) ?? 0) + 1);
   const shared: Record<string, Parameter> = {};

@@ -64,7 +64,7 @@ export const invitationRoutes = routes('Account', 'members')
     agent: { confirm: true },
     summary: 'Invite a member',
     description:
-      'Emails an invitation to become a member. Its link works once, for 7 days. Members and open invitations together take the seats of the plan (429 `plan_limit_reached`). At most 20 a day, and three emails an hour to one address (429 `rate_limited`). A member’s address, or one with an open invitation, is 409 `state_conflict`. Your own address must be verified (403 `invalid_authorization`, `meta.reason: email_unverified`). The owner alone invites admins.',
+      'Emails an invitation. Its link works once, for 7 days. Members and open invitations take the seats of the plan. At most 20 a day, and three emails an hour to one address. Your own address must be verified. The owner alone invites admins.',
     body: z
       .object({
         email: Email.describe('Email address.'),
@@ -91,7 +91,7 @@ export const invitationRoutes = routes('Account', 'members')
     id: 'resendInvitation',
     sdk: 'members.resendInvitation',
     summary: 'Send an invitation again',
-    description: 'Emails a new link for 7 days. The earlier one ends. An invitation that ended is 409 `state_conflict`.',
+    description: 'Emails a new link for 7 days. The earlier one ends.',
     params: invitationParams,
     returns: { 202: { description: 'Accepted', content: { 'application/json': { schema: DetailResponse } } } },
     codes: ['not_found', 'state_conflict', 'mail_not_configured'],
@@ -103,7 +103,7 @@ export const invitationRoutes = routes('Account', 'members')
     id: 'withdrawInvitation',
     sdk: 'members.withdrawInvitation',
     summary: 'Withdraw an invitation',
-    description: 'Ends the link of an invitation. An accepted one is 409 `state_conflict`.',
+    description: 'Ends the link of an invitation.',
     params: invitationParams,
     returns: { 204: { description: 'Withdrawn' } },
     codes: ['not_found', 'state_conflict'],
@@ -155,7 +155,7 @@ export const invitedRoutes = routes('Authentication')
     idempotency: 'natural',
     summary: 'Accept an invitation',
     description:
-      'Makes you a member of the account that invited you. Your email address must be the invited one (409 `state_conflict`, `meta.reason: other_address`), and is verified by the link. Switch to the account with `POST /v1/auth/switch`.',
+      'Makes you a member of the account. Your email address must be the invited one (409 `state_conflict`), and the link verifies it.',
     key: 'none',
     limit: limitTokens,
     body: TokenBody,

@@ -19,7 +19,7 @@ export const findInvitation = (db: Db, accountId: AccountId, id: InvitationId): 
     .where(and(eq(invitations.id, id), eq(invitations.accountId, accountId)))
     .get();
 
-/** Finds the invitation of a link, whose signature names it. */
+/** Finds the invitation that a link names. The caller has checked the link. */
 export const findLinkedInvitation = (db: Db, id: InvitationId): Promise<Invitation | undefined> =>
   db.select().from(invitations).where(eq(invitations.id, id)).get();
 

@@ -13,6 +13,7 @@ import type { Invitation } from '#platform/db/tables/office/people.ts';
 import { requireFreshSignIn } from '#platform/http/callers.ts';
 import { type GivenRole, roleIn } from '#rules/access/roles.ts';
 import { PLANS, planAt } from '#rules/plans.ts';
+import { INVITATION } from '#rules/states.ts';
 import { normaliseEmail } from '../auth/sign-in.ts';
 import { changeAccount } from '../change-account.ts';
 import { findVerifiedDomain, getAccount } from '../store.ts';
@@ -34,11 +35,11 @@ const isOpen = ({ wallNow }: Ctx, { status, expiresAt }: Invitation): boolean =>
 
 /** Lists the invitations of an account, newest first. Those that ended are shown for a month. */
 export async function listInvitations(ctx: Scope): Promise<ShownInvitation[]> {
-  const [rows, names] = await Promise.all([listInvitationRows(ctx.db, ctx.merchantId), namesOf(ctx)]);
+  const [rows, names] = await Promise.all([listInvitationRows(ctx.db, ctx.merchantId), listNames(ctx)]);
   return rows.map((row) => ({ ...row, inviter: names.get(row.invitedBy) ?? '' }));
 }
 
-const namesOf = async (ctx: Scope): Promise<Map<AccountId, string>> =>
+const listNames = async (ctx: Scope): Promise<Map<AccountId, string>> =>
   new Map((await listMembers(ctx)).map(({ personId, name }) => [personId, name]));
 
 /** Person of a token. The email address that buyers and members see as the sender's must be proven. */
@@ -157,7 +158,8 @@ export async function withdrawInvitation(ctx: Scope, actor: Actor, id: Invitatio
     const { status } = await getChangeable(ctx, account, actor, id);
     if (status === 'accepted') throw conflict('accepted', 'The invitation was accepted. Remove the member instead.');
     const writes = await storeAnswer(null);
-    return status === 'withdrawn' ? { writes } : { values: {}, writes: [updateInvitation(ctx.db, id, { status: 'withdrawn' }), ...writes] };
+    if (status === 'withdrawn') return { writes };
+    return { values: {}, writes: [updateInvitation(ctx.db, id, { status: INVITATION.next(status, 'withdraw') }), ...writes] };
   });
   return null;
 }
@@ -193,12 +195,13 @@ export async function acceptInvitation(ctx: Ctx, personId: AccountId, token: str
     writes: [insertJoined(own.db, personId, accountId)],
   }));
   await changeAccount(home, accountId, async ({ roles }) => {
-    if (!isOpenLink(ctx, await findInvitation(home.db, accountId, invitation.id), expiresAt)) throw new ApiError('link_expired');
+    const now = await findInvitation(home.db, accountId, invitation.id);
+    if (!isOpenLink(ctx, now, expiresAt)) throw new ApiError('link_expired');
     return {
       values: { roles: { ...roles, [personId]: role } },
       writes: [
         insertMember(home.db, { accountId, personId, role, joinedAt: home.now, invitedBy }),
-        updateInvitation(home.db, invitation.id, { status: 'accepted' }),
+        updateInvitation(home.db, invitation.id, { status: INVITATION.next(now.status, 'accept') }),
       ],
     };
   });

@@ -4,7 +4,8 @@ import type { AccountId, InvitationId } from '#core/ids.ts';
 import type { Locale } from '#core/locales.ts';
 import type { CountedFactors } from '#rules/access/factors.ts';
 import type { GivenRole } from '#rules/access/roles.ts';
-import { flag, instant, json, uuidBytes } from '../columns.ts';
+import { INVITATION, type InvitationStatus } from '#rules/states.ts';
+import { flag, instant, json, oneOf, uuidBytes } from '../columns.ts';
 
 /** Verified former address of a person. `until` in epoch ms. */
 export interface FormerEmail {
@@ -64,9 +65,6 @@ export const members = sqliteTable(
   (table) => [primaryKey({ columns: [table.accountId, table.personId] })],
 );
 
-/** `expired` follows from the time and is never stored. */
-export type InvitationStatus = 'pending' | 'accepted' | 'withdrawn';
-
 /**
  * Invitations to become a member, in the account's database. Changed under the version of the account. The next invitation deletes those
  * that ended a month ago, and the account's end all of them.
@@ -85,7 +83,7 @@ export const invitations = sqliteTable(
     expiresAt: integer('expires_at').notNull(),
     createdAt: integer('created_at').notNull(),
   },
-  (table) => [index('invitations_list').on(table.accountId, table.createdAt)],
+  (table) => [index('invitations_list').on(table.accountId, table.createdAt), oneOf('invitations_status', 'status', INVITATION.states)],
 );
 
 export type Invitation = typeof invitations.$inferSelect;
