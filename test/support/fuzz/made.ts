@@ -56,6 +56,7 @@ const MAKERS: [RegExp, (w: World, tenant: Tenant, name: string) => Promise<Made>
   [/account\/sessions\/\{/, makeSession],
   [/account\/members\/\{/, async (w, { merchant }) => ({ user_id: [(await addMember(w, merchant, 'viewer')).userId] })],
   [/account\/invitations/, makeInvitation],
+  [/email\/verification$/, makeUnverified],
   [/^POST \/v1\/invitations\//, makeInvited],
   [/me\/security/, async () => ({ current_password: ['correct horse battery'] })],
   [/password\/forgot/, async (_, { merchant }) => ({ email: [merchant.email] })],
@@ -258,6 +259,11 @@ async function makeProof(w: World): Promise<Made> {
 async function makeSender(w: World, { merchant }: Tenant): Promise<Made> {
   await w.db.run(`UPDATE persons SET email_verified = 1 WHERE id = '${merchant.userId}'` as never);
   return { email: ['grace@example.com'] };
+}
+
+async function makeUnverified(w: World, { merchant }: Tenant): Promise<Made> {
+  await w.db.run(`UPDATE persons SET email_verified = 0 WHERE id = '${merchant.userId}'` as never);
+  return {};
 }
 
 async function makeInvitation(w: World, tenant: Tenant): Promise<Made> {
