@@ -101,7 +101,7 @@ describe('failed passwords of an address', () => {
     expect((await Promise.all(Array.from({ length: 20 }, () => parallel.claimNotice('link', NOW)))).filter(Boolean)).toHaveLength(1);
   });
 
-  it('the alarm deletes what counts no more, and in the end the storage', async () => {
+  it('the alarm deletes what has expired, and then the storage', async () => {
     const stub = newObject();
     setTime(NOW);
     await fail(stub, NOW);

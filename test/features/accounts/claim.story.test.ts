@@ -1,6 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { MINUTE } from '#core/time.ts';
 import { OAuthBrowser, openBrowser, somebody } from '../../support/clients/oauth.ts';
+import { withRival } from '../../support/faults/faults.ts';
+import { addPasskey } from '../../support/people/factors.ts';
+import { addMember } from '../../support/people/team.ts';
 import { letTimeRun, setTime } from '../../support/runner/clock.ts';
 import { testEnv } from '../../support/runner/env.ts';
 import { emailedToken, MailWorld } from '../../support/servers/mail.ts';
@@ -59,9 +62,9 @@ async function expectSalesEnded({ product, open, handoffToken, sessionId }: Shop
 
 describe('password reset of an account with an unverified email', () => {
   let squatter: Merchant;
-  const reset = async (merchant: Merchant, headers = {}) => {
+  const reset = async (merchant: Merchant, headers = {}, env = w.env) => {
     const body = { token: await emailedToken(w, merchant.userId, 'reset'), new_password: PASSWORD };
-    return w.call('POST', '/v1/auth/password/reset', { body, headers });
+    return w.call('POST', '/v1/auth/password/reset', { body, headers, env });
   };
   const login = async (email: string): Promise<string> =>
     (await w.call('POST', '/v1/auth/login', { body: { email, password: PASSWORD } })).body.token;
@@ -133,6 +136,36 @@ describe('password reset of an account with an unverified email', () => {
     for (const key of [squatter.key, squatter.token]) expect((await me(key)).status).toBe(200);
     expect((await google.signIn()).outcome).toHaveProperty('token');
     expect((await w.connect(product)).recipient).toBe(squatter.wallet.address);
+  });
+
+  it('a reset is refused with 409 if the account has sold and its maker has a passkey', async () => {
+    const { product } = await openShop(squatter);
+    await w.purchase(product, await w.chain.wallet());
+    await addPasskey(w, squatter.token);
+    const answer = await reset(squatter);
+    expect([answer.status, answer.body.meta]).toEqual([409, { reason: 'email_unverified' }]);
+    expect((await me(squatter.token)).body.factors.passkeys).toBe(1);
+  });
+
+  it('a reset is refused with 409 if the first sale happens at the same moment', async () => {
+    const { product } = await openShop(squatter);
+    await linkTo(squatter);
+    const buyer = await w.chain.wallet();
+    const answer = await reset(
+      squatter,
+      {},
+      withRival(w.env, () => w.purchase(product, buyer)),
+    );
+    expect([answer.status, answer.body.meta]).toEqual([409, { reason: 'email_unverified' }]);
+    expect((await me(squatter.token)).status).toBe(200);
+  });
+
+  it('members of the maker lose their roles', async () => {
+    const bob = await addMember(w, squatter, 'admin');
+    expect((await reset(squatter)).status).toBe(200);
+    expect((await me(bob.token)).body.meta).toEqual({ reason: 'not_a_member' });
+    const { items } = (await w.call('GET', '/v1/account/members', { key: await login(squatter.email) })).body;
+    expect(items.map(({ role }: Body) => role)).toEqual(['owner']);
   });
 
   it('an account with a verified email loses only its sessions', async () => {

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { OAuthBrowser, openBrowser, type Somebody, somebody } from '../../support/clients/oauth.ts';
+import { addApp } from '../../support/people/factors.ts';
 import { letTimeRun, setTime } from '../../support/runner/clock.ts';
 import { testEnv } from '../../support/runner/env.ts';
 import { MailWorld } from '../../support/servers/mail.ts';
@@ -165,6 +166,24 @@ describe.each(['google', 'github'])('attacks on sign-in with %s', (provider) => 
     const path = await browser.consent(await browser.start({}, { key: victim.token }));
     const body = { current_password: 'correct horse battery', new_password: 'another horse battery' };
     expect((await w.call('PATCH', '/v1/account/me/security', { key: victim.token, body })).status).toBe(200);
+    expect((await browser.back(path)).headers.get('Location')).toBe('/dashboard#error=access_denied');
+    expect(await countIdentities(victim.userId)).toBe(0);
+  });
+
+  it('a link that began in a session is refused once that session has ended', async () => {
+    const victim = await w.merchant('free');
+    const logIn = { email: victim.email, password: 'correct horse battery' };
+    const { token: stolen } = (await w.call('POST', '/v1/auth/login', { body: logIn })).body;
+    const path = await browser.consent(await browser.start({}, { key: stolen }));
+    expect((await w.call('DELETE', '/v1/account/sessions', { key: victim.token })).body.ended).toBe(1);
+    expect((await browser.back(path)).headers.get('Location')).toBe('/dashboard#error=access_denied');
+    expect(await countIdentities(victim.userId)).toBe(0);
+  });
+
+  it('a link that began before the person added a factor is refused', async () => {
+    const victim = await w.merchant('free');
+    const path = await browser.consent(await browser.start({}, { key: victim.token }));
+    await addApp(w, victim.token);
     expect((await browser.back(path)).headers.get('Location')).toBe('/dashboard#error=access_denied');
     expect(await countIdentities(victim.userId)).toBe(0);
   });

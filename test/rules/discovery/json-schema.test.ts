@@ -50,11 +50,11 @@ describe('checkSchema', () => {
     ['a pattern with a lookaround', property({ pattern: '(?=a)' }), 'properties/a/pattern'],
     ['an invalid name of patternProperties', property({ patternProperties: { '(': true } }), 'properties/a/patternProperties/('],
     [
-      'patternProperties beside a choice of properties',
+      'patternProperties with a choice of properties',
       property({ patternProperties: { a: {} }, if: {}, else: { properties: {} } }),
       'properties/a/patternProperties',
     ],
-    ['patternProperties beside a reference', object({ $defs: { d: {} }, patternProperties: {}, $ref: '#/$defs/d' }), 'patternProperties'],
+    ['patternProperties with a reference', object({ $defs: { d: {} }, patternProperties: {}, $ref: '#/$defs/d' }), 'patternProperties'],
     ['a list as items', property({ items: [true] }), 'properties/a/items'],
     ['an empty enum', property({ enum: [] }), 'properties/a/enum'],
     ['an empty allOf', property({ allOf: [] }), 'properties/a/allOf'],

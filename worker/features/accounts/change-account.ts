@@ -6,7 +6,7 @@ import { transact, unchanged, type Write } from '#platform/db/commit.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import { admissionObject } from '#platform/objects.ts';
 import type { NewEvent } from '#rules/events.ts';
-import { getAccount, replaceAccount, toAdmittedAccount } from './store.ts';
+import { findAdmission, getAccount, replaceAccount, toAdmittedAccount } from './store.ts';
 
 export interface AccountChange {
   values?: Partial<Account>;
@@ -57,7 +57,7 @@ export async function changeAccount(
   }
 }
 
-function resolveStage(ctx: Ctx, { staged, stored, writer }: { staged: Account; stored: Account; writer: number }): Promise<void> {
+function resolveStage(ctx: Shard, { staged, stored, writer }: { staged: Account; stored: Account; writer: number }): Promise<void> {
   if (stored.version >= staged.version) return applyStaged(ctx, stored);
   const pending = admissionOf(ctx, staged).unstage(toAdmittedAccount(staged), writer);
   return pending.catch((error: unknown) => ctx.note(`admission not unstaged: ${formatErrorChain(error)}`));
@@ -71,8 +71,15 @@ function isJudgedAlike(account: Account, next: Account): boolean {
   return canonicalJson({ ...toAdmittedAccount(account), version: 0 }) === canonicalJson({ ...toAdmittedAccount(next), version: 0 });
 }
 
-/** Confirms a stored change at the object. A failure is only noted: the object asks the database within a minute. */
-async function applyStaged(ctx: Ctx, account: Account): Promise<void> {
-  const pending = admissionOf(ctx, account).load(toAdmittedAccount(account), []);
-  await pending.catch((error: unknown) => ctx.note(`admission not confirmed: ${formatErrorChain(error)}`));
+/**
+ * Confirms a stored change at the object, with the keys that it may have revoked: the stage, which would make the object ask for them, ends
+ * here. A failure is only noted: the object asks the database within a minute.
+ */
+async function applyStaged(ctx: Shard, account: Account): Promise<void> {
+  try {
+    const stored = await findAdmission(ctx.db, account.admissionId);
+    if (stored) await admissionOf(ctx, account).load(stored.account, stored.keys);
+  } catch (error) {
+    ctx.note(`admission not confirmed: ${formatErrorChain(error)}`);
+  }
 }

@@ -3,6 +3,7 @@ import { createMiddleware } from 'hono/factory';
 import { pepperedHashes } from '#core/crypto.ts';
 import { ApiError } from '#core/errors.ts';
 import { IDEMPOTENCY_KEY } from '#core/limits.ts';
+import type { Actor } from '#platform/context.ts';
 import type { IdempotentRequest, StoredAnswer } from '#platform/db/idempotency-record.ts';
 import type { AppEnv, RouteContext } from './openapi.ts';
 import { callerOf } from './rate-limit.ts';
@@ -55,10 +56,13 @@ function strangerOf(c: RouteContext): string {
   return `public:${pepperedHashes(c.var.ctx.config.PEPPER, 'address', callerOf(c).address).at(-1)}`;
 }
 
+/** Separates members of an account: a stored answer may contain what only its receiver proved a factor for, such as a raw key. */
+const memberOf = ({ accountId, personId }: Actor): string => (personId === null || personId === accountId ? '' : `:${personId}`);
+
 /** Identity of a request: caller, mode, concrete path, key and body. */
 export async function idempotentRequest(c: RouteContext, options: KeyOptions = {}): Promise<IdempotentRequest> {
   const { caller } = c.var;
-  const who = caller ? `${caller.accountId}:${caller.livemode ? 'live' : 'sandbox'}` : strangerOf(c);
+  const who = caller ? `${caller.accountId}:${caller.livemode ? 'live' : 'sandbox'}${memberOf(caller)}` : strangerOf(c);
   return {
     scope: `${who}:${c.req.method} ${c.req.path}`,
     key: c.req.header('Idempotency-Key')!,

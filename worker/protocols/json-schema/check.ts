@@ -158,7 +158,7 @@ function checkKeywords(schema: JsonObject): Fault[] {
     if (rule && !rule.is(value)) return [{ path: [keyword], message: `Expected ${rule.expected}` }];
     if (keyword === 'not' && allowsEverything(value)) return [{ path: [keyword], message: 'Expected a schema that a value can break' }];
     if (keyword === 'if' && allowsEverything(schema.then ?? true) && allowsEverything(schema.else ?? true))
-      return [{ path: [keyword], message: 'Expected then or else with a condition beside it' }];
+      return [{ path: [keyword], message: 'Expected then or else with a condition' }];
     if (keyword !== 'patternProperties') return [];
     if (mayEvaluateProperties(schema)) return [{ path: [keyword], message: 'Expected in a schema of allOf, apart from the others' }];
     const wrong = Object.keys(value as JsonObject).filter((pattern) => !isPattern(pattern));

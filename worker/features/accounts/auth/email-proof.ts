@@ -12,7 +12,7 @@ import type { StoreAnswer } from '#platform/db/once.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import { type AccountChange, changeAccount } from '../change-account.ts';
 import { claiming, planRevokeAccess, withoutAccess } from '../claim/claim.ts';
-import { type AccountAccess, findAccountAccess, hasSold } from '../claim/store.ts';
+import { type AccountAccess, abortIfSold, findAccountAccess, hasSold } from '../claim/store.ts';
 import { listIdentities } from '../oauth/store.ts';
 import { requireGoodPassword } from '../passwords/weak-passwords.ts';
 import { findAccount } from '../store.ts';
@@ -189,16 +189,17 @@ export async function resetPassword(
   // Rejects an invalid token before the hash, which costs a tenth of a second.
   const { home, account: known } = await findNamed(ctx, token);
   if (!known || !(await isProof(home, 'reset', known, token))) refuseLink(ctx, token);
-  if (!known.emailVerified) await requireNoOwner(home, known);
+  if (!known.emailVerified) await planUnowned(home, known);
   const passwordHash = await newPasswordHash(ctx, password);
   const wasStored = (now: Account) => now.passwordHash === passwordHash;
   const change = async (account: Account) => {
     const values = { passwordHash, emailVerified: true, tokenVersion: account.tokenVersion + 1 };
     if (account.emailVerified) return { values, writes: planPasswordEmails(home, account), wasStored, result: null };
+    const unsold = await planUnowned(home, account);
     const access = await findAccountAccess(home, account.id);
     return {
       values: { ...withoutAccess(home, account, access), ...values },
-      writes: planRevokeAccess(home, account, access),
+      writes: [...unsold, ...planRevokeAccess(home, account, access)],
       wasStored,
       result: access,
     };
@@ -209,11 +210,12 @@ export async function resetPassword(
 
 /**
  * Protects a shop that has sold and has another way in: its creator may have misspelled the address, so the reader does not get the
- * account.
+ * account. Returns the writes that abort if it sells meanwhile. Throws 409 state_conflict.
  */
-async function requireNoOwner(ctx: Shard, { id, walletKey }: Account): Promise<void> {
-  const hasOtherWay = walletKey !== null || (await listIdentities(ctx.db, id)).length > 0;
-  if (!hasOtherWay || !(await hasSold(ctx.db, id))) return;
+async function planUnowned(ctx: Shard, { id, walletKey, factors }: Account): Promise<Write[]> {
+  const hasOtherWay = walletKey !== null || (factors?.passkeys ?? 0) > 0 || (await listIdentities(ctx.db, id)).length > 0;
+  if (!hasOtherWay) return [];
+  if (!(await hasSold(ctx.db, id))) return [abortIfSold(ctx, id)];
   const detail = 'The email address is not verified, and buyers have paid this account. Sign in by wallet or provider.';
   throw new ApiError('state_conflict', { detail, meta: { reason: 'email_unverified' } });
 }

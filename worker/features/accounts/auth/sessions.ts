@@ -16,6 +16,7 @@ import {
 } from '#rules/access/sessions.ts';
 import type { SignIn, SignInMethod } from '#rules/admission.ts';
 import { factorRequired } from '../factors/ticket.ts';
+import { findActing } from '../members/acting.ts';
 import { learnNetworks } from '../passwords/tries.ts';
 
 export const personObject = (ctx: Ctx, personId: string) => admissionObject(ctx, `account:${admissionIdOf(personId)}`);
@@ -56,8 +57,8 @@ export interface ProvenFactor {
   passkeyId: PasskeyId | null;
 }
 
-const newSession = (origin: Origin, { id, tokenVersion }: Person, { sessionId, method, at, proven }: Started): Session => ({
-  ...{ sessionId, method, factor: proven?.factor ?? null, passkeyId: proven?.passkeyId ?? null, ...origin, accountId: id, tokenVersion },
+const newSession = (origin: Origin, { id, tokenVersion }: Person, { sessionId, method, at, proven, accountId = id }: Started): Session => ({
+  ...{ sessionId, method, factor: proven?.factor ?? null, passkeyId: proven?.passkeyId ?? null, ...origin, accountId, tokenVersion },
   ...{ createdAt: at, lastSeenAt: at, expiresAt: at + SESSION_MS },
 });
 
@@ -66,6 +67,8 @@ interface Started {
   method: SessionMethod;
   at: number;
   proven?: ProvenFactor | undefined;
+  /** Account that the session acts on, if not the own one. */
+  accountId?: AccountId;
 }
 
 /**
@@ -81,7 +84,8 @@ export async function startSession(
   proven?: ProvenFactor,
 ): Promise<SignIn> {
   if (person.factors !== null && !proven) throw factorRequired(ctx, person, method);
-  const started = { sessionId: newId<SessionId>(ctx.wallNow, person.id), method, at: ctx.wallNow, proven };
+  const { account } = await findActing(ctx, person);
+  const started = { sessionId: newId<SessionId>(ctx.wallNow, person.id), method, at: ctx.wallNow, proven, accountId: account.id };
   await Promise.all([
     personObject(ctx, person.id).beginSession(newSession(origin, person, started)),
     learnNetworks(ctx, person.email, [origin.ip]),

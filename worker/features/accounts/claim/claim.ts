@@ -11,6 +11,7 @@ import type { Write } from '#platform/db/commit.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import { deleteFactors } from '../factors/store.ts';
 import { changeKeys } from '../keys/keys.ts';
+import { deleteMembers } from '../members/store.ts';
 import { forgetWallets, listKeys, revokeAllKeys } from '../store.ts';
 import { type AccountAccess, revokeAccess } from './store.ts';
 
@@ -25,6 +26,7 @@ export const withoutAccess = ({ now }: Shard, { tokenVersion, merchantSettings }
   walletKey: null,
   emailVerified: true,
   factors: null,
+  roles: {},
   isStaff: false,
   merchantSettings: withoutLinks(merchantSettings),
   tokenVersion: tokenVersion + 1,
@@ -36,6 +38,7 @@ export const planRevokeAccess = (ctx: Shard, { id: accountId, email: address }: 
   revokeAllKeys(ctx.db, accountId, ctx.now),
   forgetWallets(ctx.db, accountId),
   ...deleteFactors(ctx.db, accountId),
+  deleteMembers(ctx.db, accountId),
   ...planEmail(ctx, { template: 'account_claimed', facts: { ...access, at: iso(ctx.now) }, accountId, address: address! }).writes,
 ];
 

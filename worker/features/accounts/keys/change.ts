@@ -9,7 +9,7 @@ import { requireRecentSignIn } from '#platform/http/callers.ts';
 import { PLANS } from '#rules/plans.ts';
 import { planAlertFor } from '../auth/owner-emails.ts';
 import { findKey, getAccount, getEndingKeyCount, replaceKey, updateKey } from '../store.ts';
-import { type CreatedKey, changeKeys, draftKey, personOf, requireKeyStaff } from './keys.ts';
+import { type CreatedKey, changeKeys, draftKey, personOf, planMaker, requireKeyStaff } from './keys.ts';
 import { isNarrower, type Restrictions, requireSoonEnd } from './restrictions.ts';
 
 const getKey = async (ctx: Scope, { accountId }: Actor, keyId: KeyId): Promise<ApiKey> =>
@@ -46,14 +46,15 @@ export async function changeKey(
 ): Promise<ApiKey> {
   const account = await getAccount(ctx.db, actor.accountId);
   return changeKeys(ctx, account, [], () =>
-    transact(ctx, { reload: () => getKey(ctx, actor, keyId) }, (key) => {
+    transact(ctx, { reload: () => getKey(ctx, actor, keyId) }, async (key) => {
       requireWorking(ctx, key);
       const next = { ...key, ...patch };
       if (next.expiresAt !== key.expiresAt) requireSoonEnd(ctx, next);
       if (key.livemode && !isNarrower(next, key)) requireRecentSignIn(ctx, actor);
       if (JSON.stringify(next) === JSON.stringify(key)) return unchangedWithAnswer(key, storeAnswer);
       const result = { ...next, version: key.version + 1 };
-      return withAnswer({ events: [], writes: updateKey(ctx, key, patch), result }, storeAnswer(result));
+      const writes = [...(await planMaker(ctx, actor)), ...updateKey(ctx, key, patch)];
+      return withAnswer({ events: [], writes, result }, storeAnswer(result));
     }),
   );
 }
@@ -86,7 +87,8 @@ export async function rollKey(
     const given = { name, permissions, livemode, ...restrictions, createdBy: personOf(actor), rolledFrom: key.id };
     created = draftKey(ctx, actor.accountId, given);
     const alerts = livemode ? await planAlertFor(ctx, actor.accountId, { change: 'live_key', named: name }) : [];
-    const writes = [...replaceKey(ctx, key, created.key, { revokedAt, endingMax }), ...alerts];
+    const maker = await planMaker(ctx, actor);
+    const writes = [...maker, ...replaceKey(ctx, key, created.key, { revokedAt, endingMax }), ...alerts];
     return withAnswer({ events: [], writes, result: created }, storeAnswer(created));
   };
   return changeKeys(ctx, account, [], () => transact(ctx, { reload: () => getKey(ctx, actor, keyId) }, roll));

@@ -1,16 +1,19 @@
 import { ApiError, formatErrorChain, planFull, raise } from '#core/errors.ts';
 import { type AccountId, admissionIdOf, type KeyId, newFence, newId } from '#core/ids.ts';
 import type { Actor, Ctx, Scope, Shard } from '#platform/context.ts';
-import { commit, commitNew, isConstraint } from '#platform/db/commit.ts';
+import { commit, commitNew, isConstraint, type Write } from '#platform/db/commit.ts';
 import { type StoreAnswer, withAnswer } from '#platform/db/once.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import type { ApiKey, KeyMaker } from '#platform/db/tables/keys.ts';
-import { requireRecentSignIn, requireStaffFactor } from '#platform/http/callers.ts';
+import { requireRecentSignIn, requireStaffFactor, roleRefused } from '#platform/http/callers.ts';
 import { admissionObject } from '#platform/objects.ts';
+import { hasRole, roleIn, rolesWith } from '#rules/access/roles.ts';
 import { PERMISSIONS, type Permission } from '#rules/admission.ts';
 import { PLANS } from '#rules/plans.ts';
+import { notAMember } from '../auth/authenticate.ts';
 import { planAlertFor } from '../auth/owner-emails.ts';
-import { findKey, getActiveKeyCount, insertKey, revokeKeyRow, toAdmittedAccount, toAdmittedKey } from '../store.ts';
+import { abortUnlessMember } from '../members/store.ts';
+import { findKey, getAccount, getActiveKeyCount, insertKey, revokeKeyRow, toAdmittedAccount, toAdmittedKey } from '../store.ts';
 import { hashRawKey, newRawKey } from './raw-key.ts';
 import { type Restrictions, requireSoonEnd, UNRESTRICTED } from './restrictions.ts';
 
@@ -53,6 +56,18 @@ export function requireKeyStaff(ctx: Ctx, actor: Actor): void {
 }
 
 /**
+ * Writes that abort if a member who makes a key has lost the role for it since the call was admitted: a removal must leave no key behind.
+ * Throws 401 invalid_authorization (not_a_member) or 403 (role).
+ */
+export async function planMaker(ctx: Shard, { accountId, personId }: Actor): Promise<Write[]> {
+  if (personId === null || personId === accountId) return [];
+  const role = roleIn(await getAccount(ctx.db, accountId), personId);
+  if (role === null) throw notAMember();
+  if (!hasRole(role, 'keys:write')) throw roleRefused(role, 'keys:write');
+  return role === 'owner' ? [] : [abortUnlessMember(ctx, accountId, personId, rolesWith('keys:write'))];
+}
+
+/**
  * Creates a key. `rawKey` exists only in this answer, and the key works once `announceKey` succeeds. Throws 403 admin_requires_staff or
  * sign_in_required (live key, old session), 422 invalid_permissions or validation_error, 429 plan_limit_reached.
  */
@@ -77,12 +92,13 @@ export async function createKey(ctx: Scope, actor: Actor, input: CreateKey, stor
   try {
     const alerts = key.livemode ? await planAlertFor(ctx, merchantId, { change: 'live_key', named: key.name }) : [];
     const change = await withAnswer(
-      { events: [], writes: [...insertKey(ctx, key, limit), ...alerts], result: created },
+      { events: [], writes: [...(await planMaker(ctx, actor)), ...insertKey(ctx, key, limit), ...alerts], result: created },
       storeAnswer(created),
     );
     return await commitNew(ctx, change, () => findKey(ctx.db, merchantId, key.id));
   } catch (error) {
     if (!isConstraint(error)) throw error;
+    await planMaker(ctx, actor);
     const used = await getActiveKeyCount(ctx, key);
     throw planFull('keys', { limit, used, plan: actor.plan });
   }

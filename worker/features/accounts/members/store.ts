@@ -1,22 +1,29 @@
 import { and, asc, eq, gt, inArray, isNull, or, sql } from 'drizzle-orm';
 import type { AccountId } from '#core/ids.ts';
 import type { Db, Shard } from '#platform/context.ts';
-import { amongIds } from '#platform/db/among.ts';
-import type { Write } from '#platform/db/commit.ts';
+import { amongIds, textOfId } from '#platform/db/among.ts';
+import { abortIf, type Write } from '#platform/db/commit.ts';
 import { ACCOUNT_COLUMNS, type Account, accounts } from '#platform/db/tables/accounts.ts';
 import { apiKeys } from '#platform/db/tables/keys.ts';
 import { joinedAccounts, type Member, members, persons } from '#platform/db/tables/office/people.ts';
 import { webhookDeliveries, webhookEndpoints } from '#platform/db/tables/webhooks.ts';
 import { stepRows } from '#platform/db/versioned.ts';
-import type { GivenRole } from '#rules/access/roles.ts';
+import type { GivenRole, Role } from '#rules/access/roles.ts';
 
 /** Lists the members of an account but its owner, in the order in which they joined. */
 export const listMemberRows = (db: Db, accountId: AccountId): Promise<Member[]> =>
   db.select().from(members).where(eq(members.accountId, accountId)).orderBy(asc(members.joinedAt), asc(members.personId));
 
-export const insertMember = (db: Db, member: Member): Write => db.insert(members).values(member);
-
 const isMember = (accountId: AccountId, personId: AccountId) => and(eq(members.accountId, accountId), eq(members.personId, personId));
+
+/** Aborts the batch unless the person is a member with one of these roles. */
+export const abortUnlessMember = (ctx: Shard, accountId: AccountId, personId: AccountId, roles: readonly Role[]): Write =>
+  abortIf(
+    ctx,
+    sql`NOT EXISTS (SELECT 1 FROM ${members} WHERE ${and(isMember(accountId, personId), inArray(members.role, roles as GivenRole[]))})`,
+  );
+
+export const insertMember = (db: Db, member: Member): Write => db.insert(members).values(member);
 
 export const setMemberRole = (db: Db, accountId: AccountId, personId: AccountId, role: GivenRole): Write =>
   db.update(members).set({ role }).where(isMember(accountId, personId));
@@ -62,13 +69,15 @@ export const listPersons = (db: Db, ids: readonly AccountId[]) =>
 
 const BOTH = [true, false];
 
+const ofPerson = (personId: AccountId) => sql`${apiKeys.createdBy} ->> '$.user_id' = ${personId}`;
+
 /** Keys that a person created and that still work. */
 const madeKeys = ({ now }: Shard, accountId: AccountId, personId: AccountId) =>
   and(
     eq(apiKeys.merchantId, accountId),
     inArray(apiKeys.livemode, BOTH),
     or(isNull(apiKeys.revokedAt), gt(apiKeys.revokedAt, now)),
-    sql`${apiKeys.createdBy} ->> '$.user_id' = ${personId}`,
+    ofPerson(personId),
   );
 
 export const listKeysMadeBy = (ctx: Shard, accountId: AccountId, personId: AccountId) =>
@@ -80,13 +89,18 @@ export const listKeysMadeBy = (ctx: Shard, accountId: AccountId, personId: Accou
 export const revokeKeysMadeBy = (ctx: Shard, accountId: AccountId, personId: AccountId): Write =>
   stepRows(ctx.db, apiKeys, { revokedAt: ctx.now }, madeKeys(ctx, accountId, personId));
 
-/** Disables endpoints and hooks that a person created or gave their current URL or secret, and cancels their pending deliveries. */
+/**
+ * Disables endpoints and hooks that a person, or a key of the person, created or gave their current URL or secret, and cancels their pending
+ * deliveries.
+ */
 export function disableEndpointsMadeBy({ db, now, wallNow }: Shard, accountId: AccountId, personId: AccountId): Write[] {
+  const keys = and(eq(apiKeys.merchantId, accountId), inArray(apiKeys.livemode, BOTH), ofPerson(personId));
+  const makers = sql`SELECT ${personId} UNION ALL SELECT ${textOfId(sql`${apiKeys.id}`)} FROM ${apiKeys} WHERE ${keys}`;
   const made = and(
     eq(webhookEndpoints.merchantId, accountId),
     inArray(webhookEndpoints.livemode, BOTH),
     eq(webhookEndpoints.status, 'enabled'),
-    sql`${personId} IN (${webhookEndpoints.createdBy} ->> '$.id', ${webhookEndpoints.changedBy} ->> '$.id')`,
+    or(...[webhookEndpoints.createdBy, webhookEndpoints.changedBy].map((maker) => sql`${maker} ->> '$.id' IN (${makers})`)),
   );
   return [
     db

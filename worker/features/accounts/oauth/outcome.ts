@@ -7,6 +7,7 @@ import type { Account } from '#platform/db/tables/accounts.ts';
 import { ProviderAway } from '#platform/providers/sign-in.ts';
 import type { SignInProvider } from '#rules/admission.ts';
 import { planSecurityAlert, planVerification } from '../auth/owner-emails.ts';
+import { personObject } from '../auth/sessions.ts';
 import { emailKeysOf, emailName, findAccountByEmail, newAccount, normaliseEmail } from '../auth/sign-in.ts';
 import { changeAccount } from '../change-account.ts';
 import { claiming, planRevokeAccess, withoutAccess } from '../claim/claim.ts';
@@ -72,7 +73,7 @@ async function tryOutcome(ctx: Ctx, begun: BegunSignIn, person: Person): Promise
 
 async function linkPerson(
   ctx: Shard,
-  { accountId, provider, tokenVersion }: BegunSignIn,
+  { accountId, provider, tokenVersion, sessionId, isWithoutFactor }: BegunSignIn,
   person: Person,
   owner: string | null,
 ): Promise<OAuthOutcome> {
@@ -80,7 +81,9 @@ async function linkPerson(
   if (!account) return refused('account_not_found');
   const outcome = signInOutcome(account);
   if (outcome.kind === 'refused') return outcome;
-  if (account.tokenVersion !== tokenVersion) return refused('access_denied');
+  if (account.tokenVersion !== tokenVersion || (isWithoutFactor && account.factors !== null)) return refused('access_denied');
+  const isOpen = await personObject(ctx, account.id).useSession({ sessionId: sessionId!, tokenVersion }, ctx.wallNow);
+  if (!isOpen) return refused('access_denied');
   if (owner !== null) return owner === accountId ? { kind: 'linked' } : refused('identity_in_use');
   return (await addIdentity(ctx, account, provider as SignInProvider, person)) ? { kind: 'linked' } : refused('identity_in_use');
 }

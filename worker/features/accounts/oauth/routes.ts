@@ -136,7 +136,8 @@ export const oauthRoutes = routes('Authentication')
       }
       const provider = requireProvider(ctx, params.provider);
       const tokenVersion = caller ? (await getAccount(homeOf(ctx, caller.accountId).db, caller.accountId)).tokenVersion : null;
-      const asked = { provider: provider.name, mode, surface, next, accountId: caller?.accountId ?? null, tokenVersion };
+      const session = { sessionId: caller?.signIn?.sessionId ?? null, isWithoutFactor: !caller?.factors };
+      const asked = { provider: provider.name, mode, surface, next, accountId: caller?.accountId ?? null, tokenVersion, ...session };
       const { attempt, cookie } = beginState(ctx, asked, c.req.header('Cookie'));
       const authorization_url = await provider.authorizationUrl(ctx, attempt).catch((error: unknown) => {
         ctx.note(`${provider.name}: ${formatErrorChain(error)}`);

@@ -26,6 +26,10 @@ const Begun = z.object({
   accountId: z.string().nullable(),
   /** Token version of that account at the start: a change that ends sessions ends this state too. */
   tokenVersion: z.number().nullable(),
+  /** Session that links a provider. Its end ends this state too. */
+  sessionId: z.string().nullable(),
+  /** True if the person had no factor at the start. One that was added meanwhile was not proven. */
+  isWithoutFactor: z.boolean(),
   binding: z.string(),
   expiresAt: z.number(),
 });
@@ -44,7 +48,7 @@ function secretIn(cookies: string | undefined): string | null {
  */
 export function beginState(
   ctx: Ctx,
-  asked: Pick<BegunSignIn, 'provider' | 'mode' | 'surface' | 'next' | 'accountId' | 'tokenVersion'>,
+  asked: Pick<BegunSignIn, 'provider' | 'mode' | 'surface' | 'next' | 'accountId' | 'tokenVersion' | 'sessionId' | 'isWithoutFactor'>,
   cookies: string | undefined,
 ): { attempt: Attempt; cookie: string } {
   const secret = secretIn(cookies) ?? randomText();
