@@ -598,6 +598,19 @@ CREATE TABLE `moves` (
 	`opened_at` integer
 );
 --> statement-breakpoint
+CREATE TABLE `invitations` (
+	`id` blob PRIMARY KEY NOT NULL,
+	`account_id` blob NOT NULL,
+	`email` text NOT NULL,
+	`role` text NOT NULL,
+	`status` text NOT NULL,
+	`invited_by` blob NOT NULL,
+	`expires_at` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	CONSTRAINT "invitations_status" CHECK(status IN ('pending', 'accepted', 'withdrawn'))
+);
+--> statement-breakpoint
+CREATE INDEX `invitations_list` ON `invitations` (`account_id`,`created_at`);--> statement-breakpoint
 CREATE TABLE `joined_accounts` (
 	`person_id` blob NOT NULL,
 	`account_id` blob NOT NULL,

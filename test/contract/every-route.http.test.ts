@@ -101,6 +101,7 @@ describe('built routes', () => {
       payment_id: payment.payment_id,
       receipt_id: confirmed.receipt_id,
       membership_id: confirmed.membership_id,
+      invitation_id: NOWHERE,
       key_id: me.body.key_id,
       rail_id: 'solana_usdc',
       entitlement_id: entitlementIdOf(owner.userId, true, product.product_id, { customerRef: 'customer-1' }),

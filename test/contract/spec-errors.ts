@@ -7,7 +7,7 @@ const ERROR_CODES: Record<number, string> = {
   404: 'not_found',
   405: 'method_not_allowed',
   409: 'email_registered payment_transaction_conflict payment_failed ticket_closed idempotency_in_progress idempotency_conflict idempotency_race setup_not_ready subscription_cancelled subscription_requires_reapproval duplicate_settlement state_conflict',
-  410: 'session_expired handoff_expired identity_expired channel_closed',
+  410: 'session_expired handoff_expired identity_expired channel_closed link_expired',
   413: 'payload_too_large',
   415: 'unsupported_media_type',
   422: 'validation_error unknown_field password_too_short password_too_common no_change invalid_permissions identity_verification_required invalid_wallet_address payment_mismatch',

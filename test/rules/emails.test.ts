@@ -17,6 +17,7 @@ const factsWith = (text: string): EmailFacts => ({
   reset_password: {},
   sign_in_link: { at: AT, ip: text },
   many_wrong_passwords: { at: AT, failed: 100 },
+  invitation: { account: text, inviter: text, role: 'developer', expires_at: AT },
   password_changed: { at: AT },
   account_claimed: { at: AT, keys: 2, endpoints: 1, providers: 1, wallets: 3 },
   payout_changed: { wallet: text, previous: text, paid_for: text, at: AT },
@@ -83,7 +84,7 @@ function expectSound(name: EmailTemplate, { subject, html, text }: Rendered): vo
   const links = [...html.matchAll(/<a\s[^>]*href="([^"]*)"/g)].map(([, url]) => url!);
   expect(links, name).toHaveLength(WITH_SECOND_LINK.includes(name) ? 2 : 1);
   expect(links[0], name).toMatch(
-    /^https:\/\/svc\.test\/(?:login|docs#[a-z-]+$|verify-email#token=|reset-password#token=|sign-in#token=|r\/|p\/|s\/)/,
+    /^https:\/\/svc\.test\/(?:login|docs#[a-z-]+$|verify-email#token=|reset-password#token=|sign-in#token=|invitation#token=|r\/|p\/|s\/)/,
   );
   for (const link of links) expect(text, name).toContain(link);
   if (links.length > 1) expect(links[1], name).toBe(`https://svc.test/s/${AUTHORIZATION}`);

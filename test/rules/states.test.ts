@@ -6,6 +6,7 @@ import {
   DELIVERY,
   DOMAIN,
   ENDPOINT,
+  INVITATION,
   MAIL,
   MEMBERSHIP,
   PAYMENT,
@@ -196,6 +197,13 @@ const PROMISES: Record<string, Promised> = {
     transitions: ['suspend', 'resume', 'delete'],
     terminal: ['deleted'],
     edges: ['active -suspend-> suspended', 'active -delete-> deleted', 'suspended -resume-> active', 'suspended -delete-> deleted'],
+  },
+  invitation: {
+    machine: INVITATION as unknown as Promised['machine'],
+    table: 'invitations',
+    transitions: ['accept', 'withdraw'],
+    terminal: ['accepted', 'withdrawn'],
+    edges: ['pending -accept-> accepted', 'pending -withdraw-> withdrawn'],
   },
   'seller’s domain': {
     machine: DOMAIN as unknown as Promised['machine'],

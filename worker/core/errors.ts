@@ -56,6 +56,7 @@ export const ERRORS = {
   handoff_expired: entry(410, 'The hand-off was used or has expired. Create a new one.'),
   channel_closed: entry(410, 'The session and its payment channel are closed. Open a new session.'),
   identity_expired: entry(410, 'The identity session has expired. Start a new one.'),
+  link_expired: entry(410, 'The link was used, withdrawn or has expired. Ask for a new one.'),
   payload_too_large: entry(
     413,
     `The body is larger than ${BODY_KB.usual} KB. A provider’s webhook may have ${BODY_KB.provider} KB, a manifest and invoice metadata ${BODY_KB.long / 1024} MB.`,

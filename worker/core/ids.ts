@@ -24,6 +24,7 @@ export type AnswerId = Id<'answer'>;
 export type MeteredSessionId = Id<'meteredSession'>;
 export type AuthorizationId = Id<'authorization'>;
 export type SignInId = Id<'signIn'>;
+export type InvitationId = Id<'invitation'>;
 export type PasskeyId = Id<'passkey'>;
 export type SessionId = Id<'session'>;
 export type TokenId = Id<'token'>;

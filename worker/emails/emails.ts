@@ -1,4 +1,5 @@
 import type { Locale } from '#core/locales.ts';
+import type { GivenRole } from '#rules/access/roles.ts';
 import type { EmailFacts, EmailTemplate, NotificationPref, SecurityChange } from '#rules/emails.ts';
 import { formatInstant, formatMoney, plainName } from '../pages/parts/text.ts';
 import de from './texts/de.json';
@@ -25,6 +26,7 @@ export interface TemplateTexts {
 export type EmailTexts = Readonly<Record<EmailTemplate, TemplateTexts>> & {
   /** `changes`: one sentence per change. `{named}` is the provider, key or URL. */
   readonly security_alert: { readonly changes: Readonly<Record<SecurityChange, string>> };
+  readonly invitation: { readonly roles: Readonly<Record<GivenRole, string>> };
 };
 
 export interface EmailDefinition<F> {
@@ -35,7 +37,7 @@ export interface EmailDefinition<F> {
   /** Sent to a buyer, or to a recipient of the merchant's choice. Counts against the merchant's email limits. */
   isOfMerchant?: true;
   /** Address token for `path`, made while sending and never stored. */
-  token?: 'verify' | 'reset' | 'sign_in';
+  token?: 'verify' | 'reset' | 'sign_in' | 'invitation';
   path?(facts: F, token: string): string;
   alsoPath?(facts: F): string | null;
   /** ISO 8601. Announces a future event, so the email is skipped after this time. */
@@ -77,6 +79,19 @@ export const EMAILS: { readonly [N in EmailTemplate]: EmailDefinition<EmailFacts
     to: 'anyone',
     path: () => '/login',
     values: ({ at, failed }, locale) => ({ at: formatInstant(locale, at, 'UTC'), failed: String(failed) }),
+  },
+  invitation: {
+    pref: null,
+    to: 'anyone',
+    token: 'invitation',
+    path: (_facts, token) => `/invitation#token=${token}`,
+    until: ({ expires_at }) => expires_at,
+    values: ({ account, inviter, role, expires_at }, locale) => ({
+      account: plainName(account),
+      inviter: plainName(inviter),
+      role: TEXTS[locale].invitation.roles[role],
+      until: formatInstant(locale, expires_at, 'UTC'),
+    }),
   },
   password_changed: {
     pref: null,

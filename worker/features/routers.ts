@@ -54,6 +54,7 @@ import { integrationRoutes } from '#features/webhooks/automation/routes.ts';
 import { deliveryRoutes } from '#features/webhooks/deliveries/routes.ts';
 import { keyResourceRoutes } from '#features/webhooks/endpoints/key.routes.ts';
 import { webhookRoutes } from '#features/webhooks/endpoints/routes.ts';
+import { invitationRoutes, invitedRoutes } from './accounts/members/invitation.routes.ts';
 
 /** Routers under /v1, in the order of the API document's tags. */
 export const versionedRouters = [
@@ -61,6 +62,8 @@ export const versionedRouters = [
   sessionRoutes,
   actingRoutes,
   memberRoutes,
+  invitationRoutes,
+  invitedRoutes,
   factorSignInRoutes,
   emailRoutes,
   oauthRoutes,

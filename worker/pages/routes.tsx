@@ -151,6 +151,7 @@ const MERCHANT_PAGES = {
   '/verify-email': sendEmailLink('verify'),
   '/reset-password': sendEmailLink('reset'),
   '/sign-in': sendEmailLink('sign_in'),
+  '/invitation': sendEmailLink('invitation'),
 };
 for (const [path, send] of Object.entries(MERCHANT_PAGES)) {
   pageRoutes.get(`${path}/*`, redirectToCanonical);

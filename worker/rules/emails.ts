@@ -1,4 +1,5 @@
 import type { MoneyResource } from '#core/money.ts';
+import type { GivenRole } from './access/roles.ts';
 
 export interface EmailFacts {
   verify_email: { account: string; created_at: string };
@@ -6,6 +7,7 @@ export interface EmailFacts {
   /** `ip`: address from which the right password came. */
   sign_in_link: { at: string; ip: string };
   many_wrong_passwords: { at: string; failed: number };
+  invitation: { account: string; inviter: string; role: GivenRole; expires_at: string };
   password_changed: { at: string };
   account_claimed: { at: string; keys: number; endpoints: number; providers: number; wallets: number };
   payout_changed: { wallet: string | null; previous: string | null; paid_for: string; at: string };

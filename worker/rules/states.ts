@@ -110,6 +110,14 @@ export const ACCOUNT = machine<AccountStatus, 'suspend' | 'resume' | 'delete'>({
   deleted: {},
 });
 
+/** `expired` follows from the time and is never stored. */
+export type InvitationStatus = 'pending' | 'accepted' | 'withdrawn';
+export const INVITATION = machine<InvitationStatus, 'accept' | 'withdraw'>({
+  pending: { accept: 'accepted', withdraw: 'withdrawn' },
+  accepted: {},
+  withdrawn: {},
+});
+
 export type DomainStatus = 'pending' | 'verified' | 'failed';
 export const DOMAIN = machine<DomainStatus, 'verify' | 'fail'>({
   pending: { verify: 'verified' },

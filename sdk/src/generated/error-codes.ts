@@ -76,6 +76,8 @@ export type ErrorCode =
   | 'channel_closed'
   /** 410: The identity session has expired. Start a new one. */
   | 'identity_expired'
+  /** 410: The link was used, withdrawn or has expired. Ask for a new one. */
+  | 'link_expired'
   /** 413: The body is larger than 64 KB. A provider’s webhook may have 256 KB, a manifest and invoice metadata 1 MB. */
   | 'payload_too_large'
   /** 415: The body is not JSON. Send it as application/json. */

@@ -145,6 +145,10 @@ members:
 listMembers list GET /v1/account/members
 changeRole changeRole PATCH /v1/account/members/{user_id} b
 removeMember remove DELETE /v1/account/members/{user_id} q
+createInvitation invite POST /v1/account/invitations b
+listInvitations listInvitations GET /v1/account/invitations
+resendInvitation resendInvitation POST /v1/account/invitations/{invitation_id}/resend
+withdrawInvitation withdrawInvitation DELETE /v1/account/invitations/{invitation_id}
 keys:
 listKeys list GET /v1/keys m
 createKey create POST /v1/keys b
@@ -213,6 +217,8 @@ refreshToken refresh POST /v1/auth/refresh b
 logout logout POST /v1/auth/logout b
 listAccounts listAccounts GET /v1/accounts
 switchAccount switchAccount POST /v1/auth/switch b
+previewInvitation previewInvitation POST /v1/invitations/preview b
+acceptInvitation acceptInvitation POST /v1/invitations/accept b
 beginPasskeyLogin beginPasskeyLogin POST /v1/auth/passkey/options
 loginWithPasskey loginWithPasskey POST /v1/auth/passkey b
 loginWithFactor loginWithFactor POST /v1/auth/factor b

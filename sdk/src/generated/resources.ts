@@ -3,6 +3,7 @@
 import type { Answer, CallOptions } from '../api/call.ts';
 import type { PagePromise } from '../api/pages.ts';
 import type {
+  AcceptedInvitation,
   AcceptUnmatchedRequest,
   AccessApp,
   Account,
@@ -99,6 +100,11 @@ import type {
   IdentityNeeded,
   IdentitySession,
   IntegrationHealth,
+  Invitation,
+  InvitationPreview,
+  Invitations,
+  InvitationToken,
+  InviteRequest,
   InvoiceMetadataPatch,
   KeyResources,
   ListAuditLogQuery,
@@ -619,6 +625,18 @@ export interface MembersResource {
 
   /** Removes a member, from the next request on. Requires a person who signed in within the last 15 minutes. Members may remove themselves at any time. The owner cannot be removed (409 `state_conflict`). */
   remove(userId: string, query?: RemoveMemberQuery, options?: CallOptions): Promise<Answer<object>>;
+
+  /** Emails an invitation. Its link works once, for 7 days. Members and open invitations take the seats of the plan. At most 20 a day, and three emails an hour to one address. */
+  invite(body: InviteRequest, options?: CallOptions): Promise<Answer<Invitation>>;
+
+  /** Lists the invitations of the account, newest first. Those that ended are listed for a month. */
+  listInvitations(options?: CallOptions): Promise<Answer<Invitations>>;
+
+  /** Emails a new link for 7 days. The earlier one ends. */
+  resendInvitation(invitationId: string, options?: CallOptions): Promise<Answer<DetailResponse>>;
+
+  /** Ends the link of an invitation. */
+  withdrawInvitation(invitationId: string, options?: CallOptions): Promise<Answer<object>>;
 }
 
 export interface KeysResource {
@@ -812,6 +830,12 @@ export interface AuthResource {
   /** Returns a token of the same session for another account that you are a member of. Other accounts are 404. */
   switchAccount(body: SwitchAccountRequest, options?: CallOptions): Promise<Answer<AuthResponse>>;
 
+  /** Returns who invites, and to what. Does not consume the token. */
+  previewInvitation(body: InvitationToken, options?: CallOptions): Promise<Answer<InvitationPreview>>;
+
+  /** Makes you a member of the account. Your email address must be the invited one (409 `state_conflict`), and the link verifies it. */
+  acceptInvitation(body: InvitationToken, options?: CallOptions): Promise<Answer<AcceptedInvitation>>;
+
   /** Returns options for `navigator.credentials.get`, valid for five minutes. They are the same for everybody. */
   beginPasskeyLogin(options?: CallOptions): Promise<Answer<PasskeyCeremony>>;
 
@@ -904,6 +928,12 @@ export interface Operations {
   listMembers: { answer: Promise<Answer<Members>> };
   changeRole: { params: { user_id: string }; body: ChangeRoleRequest; answer: Promise<Answer<Member>> };
   removeMember: { params: { user_id: string }; query?: RemoveMemberQuery; answer: Promise<Answer<object>> };
+  createInvitation: { body: InviteRequest; answer: Promise<Answer<Invitation>> };
+  listInvitations: { answer: Promise<Answer<Invitations>> };
+  resendInvitation: { params: { invitation_id: string }; answer: Promise<Answer<DetailResponse>> };
+  withdrawInvitation: { params: { invitation_id: string }; answer: Promise<Answer<object>> };
+  previewInvitation: { body: InvitationToken; answer: Promise<Answer<InvitationPreview>> };
+  acceptInvitation: { body: InvitationToken; answer: Promise<Answer<AcceptedInvitation>> };
   beginPasskeyLogin: { answer: Promise<Answer<PasskeyCeremony>> };
   loginWithPasskey: { body: PasskeyLoginRequest; answer: Promise<Answer<AuthResponse>> };
   loginWithFactor: { body: FactorRequest; answer: Promise<Answer<AuthResponse>> };

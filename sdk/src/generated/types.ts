@@ -188,6 +188,72 @@ export interface ChangeRoleRequest {
   role: 'admin' | 'developer' | 'finance' | 'support' | 'viewer';
 }
 
+export interface InviteRequest {
+  /** Email address. */
+  email: string;
+  /** Role that the person gets. */
+  role: 'admin' | 'developer' | 'finance' | 'support' | 'viewer';
+  /** Language of the email, such as `en`. */
+  locale?: 'en' | 'es' | 'de' | 'fr' | 'pt-BR' | 'ja';
+}
+
+export interface Invitation {
+  /** Identifier of the invitation. */
+  invitation_id: string;
+  /** Email address. */
+  email: string;
+  /** Role that the person gets. */
+  role: Role;
+  /** State. */
+  status: 'pending' | 'accepted' | 'expired' | 'withdrawn';
+  /** Person who invited. */
+  invited_by: {
+    /** Identifier of the person. */
+    user_id: string;
+    /** Name of the person. */
+    display_name: string;
+  };
+  /** Time at which the newest link ends. */
+  expires_at: Timestamp;
+  /** Time at which the object was created. */
+  created_at: Timestamp;
+}
+
+export interface Invitations {
+  /** Invitations. */
+  items: Invitation[];
+}
+
+export interface InvitationToken {
+  /** Token from the email: the part after `#token=` in its link. */
+  token: string;
+}
+
+export interface InvitationPreview {
+  /** Account that invites. */
+  account: {
+    /** Name of the account, as buyers see it. */
+    display_name: string;
+    /** Verified domain of the account. */
+    domain?: string;
+  };
+  /** Role that the person gets. */
+  role: Role;
+  /** Invited email address, masked. */
+  email: string;
+  /** Name of the person who invited. */
+  invited_by: string;
+  /** Time at which the link ends. */
+  expires_at: Timestamp;
+}
+
+export interface AcceptedInvitation {
+  /** Account that you are a member of now. */
+  account_id: string;
+  /** Your role there. */
+  role: Role;
+}
+
 export interface PasskeyCeremony {
   /** Identifier of the ceremony, as its options name it. */
   ceremony_id: string;

@@ -3,10 +3,10 @@ import { MINUTE } from '#core/time.ts';
 import { OAuthBrowser, openBrowser, somebody } from '../../support/clients/oauth.ts';
 import { withRival } from '../../support/faults/faults.ts';
 import { addPasskey } from '../../support/people/factors.ts';
-import { addMember } from '../../support/people/team.ts';
+import { acceptInvitation, addMember, inviteTo } from '../../support/people/team.ts';
 import { letTimeRun, setTime } from '../../support/runner/clock.ts';
 import { testEnv } from '../../support/runner/env.ts';
-import { emailedToken, MailWorld } from '../../support/servers/mail.ts';
+import { emailedToken, MailWorld, verifyAddress } from '../../support/servers/mail.ts';
 import type { Merchant } from '../../support/world.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: call() has already checked answers against the document.
@@ -160,10 +160,14 @@ describe('password reset of an account with an unverified email', () => {
     expect((await me(squatter.token)).status).toBe(200);
   });
 
-  it('members of the maker lose their roles', async () => {
+  it('members of the maker lose their roles, and their invitations end', async () => {
     const bob = await addMember(w, squatter, 'admin');
+    await verifyAddress(w, bob);
+    const carol = await w.merchant();
+    const { token } = await inviteTo(w, bob, carol.email);
     expect((await reset(squatter)).status).toBe(200);
     expect((await me(bob.token)).body.meta).toEqual({ reason: 'not_a_member' });
+    expect((await acceptInvitation(w, carol, token)).body.code).toBe('link_expired');
     const { items } = (await w.call('GET', '/v1/account/members', { key: await login(squatter.email) })).body;
     expect(items.map(({ role }: Body) => role)).toEqual(['owner']);
   });

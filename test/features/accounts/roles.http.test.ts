@@ -32,6 +32,7 @@ const OF_SELF = [
   'POST /v1/account/recovery-codes',
   'POST /v1/auth/step-up/options',
   'POST /v1/auth/step-up',
+  'POST /v1/invitations/accept',
 ];
 
 const operations = Object.entries(openApi.paths).flatMap(([path, methods]) =>

@@ -26,6 +26,7 @@ const PAGES = [
     'account',
     'keys-for-servers',
     'secure-your-account',
+    'work-as-a-team',
     'email-and-receipts',
     'guarantees',
   ].map(guide),

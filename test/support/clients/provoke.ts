@@ -13,7 +13,9 @@ import { collectingWorld, type SubscriptionLife, SubscriptionSeller } from '../m
 import { buy, newSetup, openTreasury } from '../people/activation.ts';
 import { openShop, sellToAgents, stall } from '../people/agent.ts';
 import { addApp, logInAgain } from '../people/factors.ts';
+import { acceptInvitation, inviteTo } from '../people/team.ts';
 import { testEnv } from '../runner/env.ts';
+import { MailWorld, verifyAddress } from '../servers/mail.ts';
 import { type Answer, type CallOptions, type Merchant, World } from '../world.ts';
 import { MeteredShop } from './metered.ts';
 
@@ -208,6 +210,14 @@ export const PROVOKED: Record<ErrorCode, (scene: Scene) => Promise<Answer<Body>>
     const { payment_id } = await w.connect(product);
     const account = (await w.chain.wallet()).address;
     return later(16 * MINUTE, () => w.call('POST', `/v1/pay/${payment_id}/solana-pay`, { body: { account } }));
+  },
+  link_expired: async () => {
+    const w = new MailWorld();
+    const [owner, bob] = [await w.merchant(), await w.merchant()];
+    await verifyAddress(w, owner);
+    const { token } = await inviteTo(w, owner, bob.email);
+    await acceptInvitation(w, bob, token);
+    return acceptInvitation(w, bob, token);
   },
   handoff_expired: async (s) => {
     const made = await s.w.call('POST', `/v1/products/${s.product.product_id}/handoffs`, { key: s.ada.key });

@@ -13,7 +13,7 @@ import { Setup } from '../people/bootstrap.ts';
 import { setOrigins } from '../people/listed-shop.ts';
 import { SubscriptionBuyer } from '../people/subscription-buyer.ts';
 import { SubscriptionShop } from '../people/subscription-shop.ts';
-import { addMember } from '../people/team.ts';
+import { addMember, inviteTo } from '../people/team.ts';
 import type { Tenant } from '../people/tenant.ts';
 import { CONNECTOR_SECRETS } from '../runner/env.ts';
 import { emailedToken } from '../servers/mail.ts';
@@ -56,6 +56,9 @@ const MAKERS: [RegExp, (w: World, tenant: Tenant, name: string) => Promise<Made>
   [/account\/sessions\/\{/, makeSession],
   [/audit-log\/\{/, readEntry],
   [/account\/members\/\{/, async (w, { merchant }) => ({ user_id: [(await addMember(w, merchant, 'viewer')).userId] })],
+  [/account\/invitations/, makeInvitation],
+  [/email\/verification$/, makeUnverified],
+  [/^POST \/v1\/invitations\//, makeInvited],
   [/me\/security/, async () => ({ current_password: ['correct horse battery'] })],
   [/password\/forgot/, async (_, { merchant }) => ({ email: [merchant.email] })],
   [/email\/(?:verify|preview|disown)$|password\/reset|email-link$/, makeEmailToken],
@@ -257,6 +260,23 @@ async function makeProof(w: World): Promise<Made> {
 async function makeSender(w: World, { merchant }: Tenant): Promise<Made> {
   await w.db.run(`UPDATE persons SET email_verified = 1 WHERE id = '${merchant.userId}'` as never);
   return { email: ['grace@example.com'] };
+}
+
+async function makeUnverified(w: World, { merchant }: Tenant): Promise<Made> {
+  await w.db.run(`UPDATE persons SET email_verified = 0 WHERE id = '${merchant.userId}'` as never);
+  return {};
+}
+
+async function makeInvitation(w: World, tenant: Tenant): Promise<Made> {
+  await makeSender(w, tenant);
+  const { id } = await inviteTo(w, tenant.merchant, `guest-${crypto.randomUUID()}@example.com`);
+  return { invitation_id: [id], email: [`other-${crypto.randomUUID()}@example.com`] };
+}
+
+async function makeInvited(w: World, { merchant }: Tenant): Promise<Made> {
+  const host = await w.merchant();
+  await makeSender(w, { merchant: host } as Tenant);
+  return { handoff_token: [(await inviteTo(w, host, merchant.email)).token] };
 }
 
 async function makeEmailToken(w: World, _: Tenant, name: string): Promise<Made> {

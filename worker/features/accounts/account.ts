@@ -17,6 +17,7 @@ import { ACCOUNT } from '#rules/states.ts';
 import { changeAccount } from './change-account.ts';
 import { eraseWhatNames, planErasedActs } from './erasure.store.ts';
 import { eraseFactors } from './factors/store.ts';
+import { deleteInvitations } from './members/invitation.store.ts';
 import { deleteMembers } from './members/store.ts';
 import { planLocks } from './oauth/identities.ts';
 import { mergeSettings } from './settings.ts';
@@ -156,6 +157,7 @@ export async function deleteAccount(ctx: Scope, actor: Actor): Promise<void> {
       recordAction(ctx, ctx, { action: 'account.deleted', subject: { type: 'account', id: account.id } }),
       revokeAllKeys(ctx.db, account.id, ctx.now),
       deleteMembers(ctx.db, account.id),
+      deleteInvitations(ctx.db, account.id),
       forgetWallets(ctx.db, account.id),
       ...eraseFactors(ctx.db, account.id),
       dropMailsOf(ctx, account.id, ERASED_AT_ONCE),

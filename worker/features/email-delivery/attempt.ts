@@ -1,10 +1,12 @@
-import type { MailId } from '#core/ids.ts';
+import type { InvitationId, MailId } from '#core/ids.ts';
 import type { Locale } from '#core/locales.ts';
 import { DAY, MINUTE, SECOND } from '#core/time.ts';
 import type { EmailDefinition } from '#emails/emails.ts';
 import type { Rendered } from '#emails/render.tsx';
 import { emailToken, isProvable } from '#features/accounts/auth/email-proof.ts';
 import { findAccountByEmail } from '#features/accounts/auth/sign-in.ts';
+import { findLinkedInvitation } from '#features/accounts/members/invitation.store.ts';
+import { invitationToken, isOpenLink } from '#features/accounts/members/invitation-link.ts';
 import { findAccount } from '#features/accounts/store.ts';
 import { addressKeysOf, finishAttempt, forgetMail, leaseMail, rememberBounce, sendMails, takeDueMails } from '#features/email/outbox.ts';
 import { isBouncedAddress, isMailOff } from '#features/email/store.ts';
@@ -37,10 +39,18 @@ async function resolveRecipient(
   if (account ? account.status !== 'active' : mail.accountId !== null) return null;
   const until = (email as EmailDefinition<object>).until?.(mail.facts);
   if (until !== undefined && Date.parse(until) <= ctx.now) return null;
+  if (email.token === 'invitation') return (await isInvited(ctx, mail)) ? { account, address: mail.address! } : null;
   if (email.token && !(account && isProvable(ctx, email.token, account, mail))) return null;
   if (email.pref && account && !prefsOf(account.notificationPrefs)[email.pref]) return null;
   if (email.to === 'owner') return account?.email && account.emailVerified ? { account, address: account.email } : null;
   return mail.address === null ? null : { account, address: mail.address };
+}
+
+/** True if the link of the email is the newest one of an open invitation. */
+async function isInvited(ctx: Ctx, { subjectId, facts }: Mail): Promise<boolean> {
+  const id = subjectId as InvitationId;
+  const invitation = await findLinkedInvitation(homeOf(ctx, id).db, id);
+  return isOpenLink(ctx, invitation, Date.parse((facts as EmailFacts['invitation']).expires_at));
 }
 
 /**
@@ -50,7 +60,7 @@ async function resolveRecipient(
 async function endingReasons({ template: email }: Mail): Promise<('bounced' | 'complained')[]> {
   const { EMAILS } = await import('#emails/emails.ts');
   const { token } = EMAILS[email];
-  if (token === undefined) return ['bounced', 'complained'];
+  if (token === undefined || token === 'invitation') return ['bounced', 'complained'];
   return token === 'verify' ? [] : ['bounced'];
 }
 
@@ -60,6 +70,11 @@ async function findRecipientAccount(ctx: Shard, { accountId, address }: Mail): P
   return address === null ? null : ((await findAccountByEmail(ctx, address)) ?? null);
 }
 
+function tokenOf(ctx: Ctx, token: NonNullable<EmailDefinition<object>['token']>, mail: Mail, account: Account): string {
+  if (token !== 'invitation') return emailToken(ctx, token, account, mail.createdAt);
+  return invitationToken(ctx, { id: mail.subjectId!, expiresAt: Date.parse((mail.facts as EmailFacts['invitation']).expires_at) });
+}
+
 export async function renderMail(ctx: Ctx, mail: Mail, account: Account | null): Promise<Rendered> {
   const [{ EMAILS }, { renderEmail }] = await Promise.all([import('#emails/emails.ts'), import('#emails/render.tsx')]);
   const { token } = EMAILS[mail.template];
@@ -67,7 +82,7 @@ export async function renderMail(ctx: Ctx, mail: Mail, account: Account | null):
   return renderEmail(mail.template, mail.facts as EmailFacts[EmailTemplate] as never, {
     locale: (mail.locale ?? account?.locale ?? 'en') as Locale,
     baseUrl: ctx.baseUrl,
-    token: token && account ? emailToken(ctx, token, account, mail.createdAt) : '',
+    token: token && account ? tokenOf(ctx, token, mail, account) : '',
     operator: OPERATOR_NAME ?? null,
   });
 }

@@ -56,7 +56,7 @@ export interface LoginFacts extends CommonFacts {
 }
 
 export interface EmailLinkFacts extends CommonFacts {
-  page: 'verify' | 'reset' | 'sign_in';
+  page: 'verify' | 'reset' | 'sign_in' | 'invitation';
 }
 
 export interface DashboardFacts extends CommonFacts {
@@ -108,6 +108,8 @@ export function problemOf({ locale }: CommonFacts, { code, meta, retryAfterMs }:
     return { key: 'pBusy', values: { period: formatPeriod(locale, minutes, 'minute') } };
   }
   if (meta.reason === 'email_link_required') return { key: 'pEmailLink' };
+  if (meta.reason === 'other_address') return { key: 'pOtherAddress' };
+  if (meta.reason === 'already_member') return { key: 'pAlreadyMember' };
   if (code === 'invalid_credentials') return { key: wrong };
   if (meta.reason === 'sign_in_required' || meta.reason === 'step_up_required') return { key: 'signInOnceMore' };
   if (meta.reason === 'last_way_in') return { key: 'oLastWay' };

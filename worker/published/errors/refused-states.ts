@@ -74,6 +74,10 @@ export const REFUSED_STATES = {
     why: 'A hand-off link works once, for ten minutes.',
     next: 'Return to the shop and follow its link again.',
   },
+  link_expired: {
+    why: 'An emailed link works once and ends in time. This one was used, withdrawn or replaced by a newer one, or is too old.',
+    next: 'Open the newest email, or ask for a new link.',
+  },
   identity_expired: { why: 'An identity session lasts ten minutes.', next: 'Start a new one on the checkout page.' },
   channel_closed: { why: 'The metered session is closed.', next: 'Open a new session.' },
   payment_mismatch: {

@@ -136,6 +136,12 @@ function shorten({ required, schema: { description, ...schema } = {}, ...paramet
   return { ...parameter, ...(required && { required }), schema: isSaid || description === undefined ? schema : { description, ...schema } };
 }
 
+/** Leaves out what is the default, and the description of the schema if it is that of the parameter. */
+function shorten({ required, schema: { description, ...schema } = {}, ...parameter }: Parameter): Parameter {
+  const isSaid = description === parameter.description;
+  return { ...parameter, ...(required && { required }), schema: isSaid || description === undefined ? schema : { description, ...schema } };
+}
+
 function shareParameters(operations: Operation[]): Record<string, Parameter> {
   const uses = new Map<string, number>();
   for (const operation of operations) operation.parameters = (operation.parameters as Parameter[] | undefined)?.map(shorten);

@@ -1,6 +1,6 @@
 /**
  * Another person may have created an account with an unverified address. Once the reader of the address proves ownership, all earlier
- * access is revoked: sessions, keys, endpoints, other ways in, payout wallets and open sales.
+ * access is revoked: sessions, keys, endpoints, other ways in, members, payout wallets and open sales.
  * @module
  */
 
@@ -13,6 +13,7 @@ import type { Write } from '#platform/db/commit.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import { deleteFactors } from '../factors/store.ts';
 import { changeKeys } from '../keys/keys.ts';
+import { deleteInvitations } from '../members/invitation.store.ts';
 import { deleteMembers } from '../members/store.ts';
 import { forgetWallets, listKeys, revokeAllKeys } from '../store.ts';
 import { type AccountAccess, revokeAccess } from './store.ts';
@@ -41,6 +42,7 @@ export const planRevokeAccess = (ctx: Shard, { id: accountId, email: address }: 
   forgetWallets(ctx.db, accountId),
   ...deleteFactors(ctx.db, accountId),
   deleteMembers(ctx.db, accountId),
+  deleteInvitations(ctx.db, accountId),
   ...planEmail(ctx, { template: 'account_claimed', facts: { ...access, at: iso(ctx.now) }, accountId, address: address! }).writes,
 ];
 

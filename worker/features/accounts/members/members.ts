@@ -66,7 +66,7 @@ function requireMember(account: Account, personId: AccountId): GivenRole {
 }
 
 /** Judges the caller by the account as it is changed: the role may have been lost since the call was admitted. */
-function requireMayChange(account: Account, { personId }: Actor, ...roles: Role[]): void {
+export function requireMayChange(account: Account, { personId }: Actor, ...roles: Role[]): void {
   const caller = roleIn(account, personId!) ?? raise('not_found');
   if (!hasRole(caller, 'members:write')) throw roleRefused(caller, 'members:write');
   if (caller !== 'owner' && roles.includes('admin')) throw roleRequired(caller, ['owner']);

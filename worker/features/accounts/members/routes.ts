@@ -11,7 +11,7 @@ import { listActing } from './acting.ts';
 import { changeRole, listMembers, MADE, removeMember, type ShownMember } from './members.ts';
 import { switchAccount } from './switch-account.ts';
 
-const RoleName = z.enum(ROLES).openapi('Role');
+export const RoleName = z.enum(ROLES).openapi('Role');
 
 const MemberBody = z
   .object({

@@ -1,12 +1,12 @@
 import { callApi } from '../../browser/call-api.ts';
 import { drawOnChange, textIn } from '../../browser/draw-page.ts';
 import { PageHolder } from '../../browser/page-holder.ts';
-import { forgetSession, storeSession } from '../../browser/session.ts';
+import { forgetSession, readSession, storeSession } from '../../browser/session.ts';
 import type { Session } from '../../parts/session.ts';
 import { sayIn } from '../../parts/text.ts';
 import { type EmailLinkEffect, type EmailLinkNews, type EmailLinkState, FIRST_EMAIL_LINK, nextEmailLink } from '../email-link/machine.ts';
 import { EmailLink, type EmailLinkActions } from '../email-link/view.tsx';
-import type { EmailLinkFacts } from '../facts.ts';
+import { type EmailLinkFacts, loginPathOf } from '../facts.ts';
 import { passFactorTicket } from './factor-ticket.ts';
 import { showPassword } from './sign-in.tsx';
 
@@ -59,6 +59,7 @@ type Report = (news: EmailLinkNews) => void;
 async function spend(facts: EmailLinkFacts, token: LinkToken, password: string | null): Promise<EmailLinkNews> {
   const value = token.read();
   if (value === null) return { kind: 'tokenMissing' };
+  if (facts.page === 'invitation') return accept(value);
   if (facts.page === 'sign_in') {
     const entered = await callApi<Session>('POST', '/v1/auth/login/email-link', { body: { token: value } });
     return entered.ok ? { kind: 'signedIn', session: entered.value } : { kind: 'refused', failure: entered };
@@ -68,6 +69,30 @@ async function spend(facts: EmailLinkFacts, token: LinkToken, password: string |
       ? await callApi('POST', '/v1/account/email/verify', { body: { token: value } })
       : await callApi('POST', '/v1/auth/password/reset', { body: { token: value, new_password: password } });
   return answer.ok ? { kind: 'done' } : { kind: 'refused', failure: answer };
+}
+
+/** Accepts an invitation in the session of this tab, and goes on in the account that invited. */
+async function accept(value: string): Promise<EmailLinkNews> {
+  const session = readSession();
+  if (session === null) return { kind: 'sessionMissing' };
+  const { token } = session;
+  const accepted = await callApi<{ account_id: string }>('POST', '/v1/invitations/accept', { token, body: { token: value } });
+  if (!accepted.ok) return accepted.code === 'invalid_authorization' ? { kind: 'sessionMissing' } : { kind: 'refused', failure: accepted };
+  const { account_id } = accepted.value;
+  const entered = await callApi<Session>('POST', '/v1/auth/switch', { token, body: { account_id } });
+  return entered.ok ? { kind: 'signedIn', session: entered.value } : { kind: 'refused', failure: entered };
+}
+
+/** Shows who invites. An invitation that has ended is said before the press. */
+async function showInvitation(value: string, report: Report): Promise<void> {
+  const answer = await callApi<{ account: { display_name: string }; invited_by: string; email: string }>(
+    'POST',
+    '/v1/invitations/preview',
+    { body: { token: value } },
+  );
+  if (!answer.ok) return report({ kind: 'refused', failure: answer });
+  const { account, invited_by: inviter, email } = answer.value;
+  report({ kind: 'invited', invited: { inviter, account: account.display_name, email } });
 }
 
 /** Shows the account of the link. A failure is ignored, because the call that spends the token reports what is wrong. */
@@ -91,6 +116,8 @@ async function run(facts: EmailLinkFacts, token: LinkToken, report: Report, effe
       return token.forget();
     case 'forgetSession':
       return forgetSession();
+    case 'goSignIn':
+      return location.assign(loginPathOf(facts, { next: `${location.pathname}${location.search}` }));
     case 'askFactor':
       return passFactorTicket(effect) ? location.replace(facts.loginPath) : undefined;
     case 'enter':
@@ -113,6 +140,7 @@ export function startEmailLink(facts: EmailLinkFacts, panel: HTMLElement): void 
   const value = token.take();
   if (value === null) page.report({ kind: 'tokenMissing' });
   else if (facts.page === 'verify') void nameAccount(value, page.report);
+  else if (facts.page === 'invitation') void showInvitation(value, page.report);
   drawOnChange(page, panel, sayIn(facts.text), (state, say) => <EmailLink facts={facts} state={state} say={say} actions={actions} />);
   // A second link, opened in the same tab, changes only the hash.
   addEventListener('hashchange', () => location.hash !== '' && location.reload());

@@ -14,6 +14,7 @@ function start(facts: AccountFacts, panel: HTMLElement): void {
     case 'verify':
     case 'reset':
     case 'sign_in':
+    case 'invitation':
       startEmailLink(facts, panel);
       break;
   }

@@ -12,8 +12,15 @@ interface NamedAccount {
   createdAt: string;
 }
 
+interface Invited {
+  inviter: string;
+  account: string;
+  /** Masked. */
+  email: string;
+}
+
 export type EmailLinkState =
-  | { step: 'ready'; isBusy: boolean; problem: Problem | null; account: NamedAccount | null }
+  | { step: 'ready'; isBusy: boolean; problem: Problem | null; account: NamedAccount | null; invited: Invited | null }
   | { step: 'done' | 'disowned' }
   | { step: 'linkUsed' | 'linkOld' }
   | { step: 'linkNone' };
@@ -25,6 +32,9 @@ export type EmailLinkNews =
   /** The owner of the address did not create the account. */
   | { kind: 'notMine' }
   | { kind: 'named'; account: NamedAccount }
+  | { kind: 'invited'; invited: Invited }
+  /** An invitation is accepted in a session of the invited person. */
+  | { kind: 'sessionMissing' }
   | { kind: 'done' }
   | { kind: 'signedIn'; session: Session }
   | { kind: 'disowned' }
@@ -33,6 +43,8 @@ export type EmailLinkNews =
 export type EmailLinkEffect =
   | { kind: 'spendToken'; password: string | null }
   | { kind: 'disownAccount' }
+  /** Leaves for the sign-in page, which leads back here. */
+  | { kind: 'goSignIn' }
   | { kind: 'forgetToken' }
   /** A new password ends every session, including the one of this tab. */
   | { kind: 'forgetSession' }
@@ -46,7 +58,7 @@ interface Turn {
   effects: EmailLinkEffect[];
 }
 
-export const FIRST_EMAIL_LINK: EmailLinkState = { step: 'ready', isBusy: false, problem: null, account: null };
+export const FIRST_EMAIL_LINK: EmailLinkState = { step: 'ready', isBusy: false, problem: null, account: null, invited: null };
 
 const turnTo = (state: EmailLinkState, ...effects: EmailLinkEffect[]): Turn => ({ state, effects });
 
@@ -54,6 +66,7 @@ function refuse(facts: EmailLinkFacts, state: EmailLinkState & { step: 'ready' }
   const { ticket, methods = null } = failure.meta;
   if (failure.code === 'factor_required' && ticket !== undefined)
     return turnTo({ step: 'done' }, { kind: 'forgetToken' }, { kind: 'askFactor', ticket, methods });
+  if (failure.code === 'link_expired') return turnTo({ step: 'linkUsed' }, { kind: 'forgetToken' });
   if (failure.code !== 'invalid_credentials') return turnTo({ ...state, isBusy: false, problem: problemOf(facts, failure) });
   return turnTo({ step: failure.meta.reason === 'expired' ? 'linkOld' : 'linkUsed' }, { kind: 'forgetToken' });
 }
@@ -71,6 +84,10 @@ export function nextEmailLink(facts: EmailLinkFacts, state: EmailLinkState, news
       return turnTo({ ...state, isBusy: true, problem: null }, { kind: 'disownAccount' });
     case 'named':
       return turnTo({ ...state, account: news.account });
+    case 'invited':
+      return turnTo({ ...state, invited: news.invited });
+    case 'sessionMissing':
+      return turnTo(state, { kind: 'goSignIn' });
     case 'disowned':
       return turnTo({ step: 'disowned' }, { kind: 'forgetToken' });
     case 'done':

@@ -55,6 +55,15 @@ const TEXTS: Record<EmailLinkFacts['page'], PageTexts> = {
     linkUsed: 'linkUsedSignIn',
     linkOld: 'linkOldSignIn',
   },
+  invitation: {
+    title: 'inviteTitle',
+    help: 'inviteHelp',
+    button: 'inviteButton',
+    done: 'inviteDone',
+    doneHelp: 'inviteDone',
+    linkUsed: 'linkUsedInvite',
+    linkOld: 'linkOldInvite',
+  },
 };
 
 export function EmailLink(props: EmailLinkProps) {
@@ -72,7 +81,10 @@ export function EmailLink(props: EmailLinkProps) {
           })}
         </p>
       )}
-      <p>{say(texts.help)}</p>
+      {state.invited && (
+        <p>{say('inviteFrom', { inviter: plainName(state.invited.inviter), account: plainName(state.invited.account) })}</p>
+      )}
+      <p>{say(texts.help, { email: plainName(state.invited?.email ?? '…') })}</p>
       <ProblemNote problem={state.problem} say={say} />
       <Form submit={say(texts.button)} isBusy={state.isBusy} onSubmit={actions?.confirm}>
         {facts.page === 'reset' && <PasswordField say={say} isNew onShow={actions?.showPassword} />}

@@ -25,7 +25,7 @@ import { passkeys, recoveryCodes, totpSecrets } from '../tables/office/factors.t
 import { listings, listingWords } from '../tables/office/listings.ts';
 import { names } from '../tables/office/names.ts';
 import { changedRows, held, moves } from '../tables/office/partitions.ts';
-import { joinedAccounts, members, persons } from '../tables/office/people.ts';
+import { invitations, joinedAccounts, members, persons } from '../tables/office/people.ts';
 import { communities, placements, platformChecks } from '../tables/office/placements.ts';
 import { signInIdentities, usedSignInStates } from '../tables/office/sign-in.ts';
 import { supportMessages, supportTickets } from '../tables/office/support.ts';
@@ -112,6 +112,7 @@ export const OWNED: readonly OwnedTable[] = [
   owned(accounts, accounts.id),
   owned(persons, persons.id),
   owned(members, members.accountId),
+  owned(invitations, invitations.accountId),
   owned(joinedAccounts, joinedAccounts.personId),
   owned(payoutWallets, payoutWallets.merchantId),
   owned(apiKeys, apiKeys.merchantId),

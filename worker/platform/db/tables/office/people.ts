@@ -1,10 +1,11 @@
 import { sql } from 'drizzle-orm';
 import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
-import type { AccountId } from '#core/ids.ts';
+import type { AccountId, InvitationId } from '#core/ids.ts';
 import type { Locale } from '#core/locales.ts';
 import type { CountedFactors } from '#rules/access/factors.ts';
 import type { GivenRole } from '#rules/access/roles.ts';
-import { flag, instant, json, uuidBytes } from '../columns.ts';
+import { INVITATION, type InvitationStatus } from '#rules/states.ts';
+import { flag, instant, json, oneOf, uuidBytes } from '../columns.ts';
 
 /** Verified former address of a person. `until` in epoch ms. */
 export interface FormerEmail {
@@ -63,6 +64,29 @@ export const members = sqliteTable(
   },
   (table) => [primaryKey({ columns: [table.accountId, table.personId] })],
 );
+
+/**
+ * Invitations to become a member, in the account's database. Changed under the version of the account. The next invitation deletes those
+ * that ended a month ago, and the account's end all of them.
+ */
+export const invitations = sqliteTable(
+  'invitations',
+  {
+    id: uuidBytes('id').$type<InvitationId>().primaryKey(),
+    accountId: uuidBytes('account_id').$type<AccountId>().notNull(),
+    /** Normalized. */
+    email: text('email').notNull(),
+    role: text('role').$type<GivenRole>().notNull(),
+    status: text('status').$type<InvitationStatus>().notNull(),
+    invitedBy: uuidBytes('invited_by').$type<AccountId>().notNull(),
+    /** End of the newest link. A link names it, so that a new link ends the earlier one. */
+    expiresAt: integer('expires_at').notNull(),
+    createdAt: integer('created_at').notNull(),
+  },
+  (table) => [index('invitations_list').on(table.accountId, table.createdAt), oneOf('invitations_status', 'status', INVITATION.states)],
+);
+
+export type Invitation = typeof invitations.$inferSelect;
 
 /**
  * Accounts of others that a person may act on, in the person's database: written after the account's own row, which alone decides. Deleted

@@ -1,0 +1,36 @@
+import { and, desc, eq, lte } from 'drizzle-orm';
+import type { AccountId, InvitationId } from '#core/ids.ts';
+import { DAY } from '#core/time.ts';
+import type { Db } from '#platform/context.ts';
+import type { Write } from '#platform/db/commit.ts';
+import { type Invitation, invitations } from '#platform/db/tables/office/people.ts';
+
+/** Ended invitations are shown for a month. */
+const ENDED_MS = 30 * DAY;
+
+/** Lists the invitations of an account, newest first. */
+export const listInvitationRows = (db: Db, accountId: AccountId): Promise<Invitation[]> =>
+  db.select().from(invitations).where(eq(invitations.accountId, accountId)).orderBy(desc(invitations.createdAt), desc(invitations.id));
+
+export const findInvitation = (db: Db, accountId: AccountId, id: InvitationId): Promise<Invitation | undefined> =>
+  db
+    .select()
+    .from(invitations)
+    .where(and(eq(invitations.id, id), eq(invitations.accountId, accountId)))
+    .get();
+
+/** Finds the invitation that a link names. The caller has checked the link. */
+export const findLinkedInvitation = (db: Db, id: InvitationId): Promise<Invitation | undefined> =>
+  db.select().from(invitations).where(eq(invitations.id, id)).get();
+
+/** Inserts an invitation, and deletes those of the account that ended long ago. */
+export const insertInvitation = (db: Db, invitation: Invitation, now: number): Write[] => [
+  db.delete(invitations).where(and(eq(invitations.accountId, invitation.accountId), lte(invitations.expiresAt, now - ENDED_MS))),
+  db.insert(invitations).values(invitation),
+];
+
+export const updateInvitation = (db: Db, id: InvitationId, patch: Partial<Pick<Invitation, 'status' | 'expiresAt'>>): Write =>
+  db.update(invitations).set(patch).where(eq(invitations.id, id));
+
+export const deleteInvitations = (db: Db, accountId: AccountId): Write =>
+  db.delete(invitations).where(eq(invitations.accountId, accountId));
