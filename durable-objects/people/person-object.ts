@@ -27,9 +27,10 @@ export abstract class PersonObject extends DurableObject<Env> {
   /** Token version of the person. Zero if it is not loaded. */
   protected abstract readTokenVersion(): number;
 
-  async beginSession(session: Session, isFirst = false): Promise<void> {
-    this.sessions.begin(session, isFirst);
+  async beginSession(session: Session, isFirst = false): Promise<boolean> {
+    const isNewPlace = this.sessions.begin(session, isFirst);
     await this.#beginAlarm();
+    return isNewPlace;
   }
 
   async useSession(session: UsedSession, now: number): Promise<boolean> {

@@ -18,7 +18,6 @@ const factsWith = (text: string): EmailFacts => ({
   sign_in_link: { at: AT, ip: text },
   many_wrong_passwords: { at: AT, failed: 100 },
   invitation: { account: text, inviter: text, role: 'developer', expires_at: AT },
-  password_changed: { at: AT },
   account_claimed: { at: AT, keys: 2, endpoints: 1, providers: 1, wallets: 3 },
   payout_changed: { wallet: text, previous: text, paid_for: text, at: AT },
   security_alert: { change: 'live_key', named: text, at: AT },

@@ -93,12 +93,6 @@ export const EMAILS: { readonly [N in EmailTemplate]: EmailDefinition<EmailFacts
       until: formatInstant(locale, expires_at, 'UTC'),
     }),
   },
-  password_changed: {
-    pref: null,
-    to: 'anyone',
-    path: () => '/login',
-    values: ({ at }, locale) => ({ at: formatInstant(locale, at, 'UTC') }),
-  },
   account_claimed: {
     pref: null,
     to: 'anyone',
@@ -128,9 +122,11 @@ export const EMAILS: { readonly [N in EmailTemplate]: EmailDefinition<EmailFacts
     pref: null,
     to: 'anyone',
     path: () => '/login',
-    values: ({ change, named, at }, locale) => ({
+    values: ({ change, named, at, ip, country, user_agent }, locale) => ({
       what: TEXTS[locale].security_alert.changes[change].replace('{named}', () => plainName(named ?? '')),
       at: formatInstant(locale, at, 'UTC'),
+      ...(ip === undefined ? {} : { from: country === undefined ? ip : `${ip} (${country})` }),
+      ...(user_agent ? { browser: plainName(user_agent) } : {}),
     }),
   },
   /** Counter of a passkey that went back. No preference turns this email off. */

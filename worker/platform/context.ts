@@ -5,6 +5,7 @@ import { defaultPartitions, PartitionMap } from '#core/ids.ts';
 import { type Budget, currentBudget, databaseNamesOf } from '#core/isolate/budget.ts';
 import { MINUTE, SECOND } from '#core/time.ts';
 import type { Region } from '#platform/variables/regions.ts';
+import type { Origin } from '#rules/access/sessions.ts';
 import type { AdmissionRpc, Caller, SignIn } from '#rules/admission.ts';
 import type { EntitlementProjection, EntitlementRpc } from '#rules/entitlement-rpc.ts';
 import type { MeteredProjection, MeteredSessionRpc } from '#rules/metered/rpc.ts';
@@ -181,7 +182,8 @@ export interface Actor extends Caller {
 /** Author of a request. Its guards set `actor`. All contexts of a request share it. */
 interface Acting {
   actor: Actor | null;
-  readonly ip: string | null;
+  /** Address, country and browser of the caller. Null for a job. */
+  readonly origin: Origin | null;
   /** Accounts with new entries in their audit logs, announced when the work ends. */
   readonly recorded: Set<AccountId>;
 }
@@ -272,7 +274,7 @@ interface CtxOptions {
   kind?: keyof typeof DEADLINES_MS;
   cause?: string | undefined;
   origin?: string;
-  ip?: string | null;
+  caller?: Origin | null;
   callerRegion?: Region | null;
   now?: number;
   wallNow?: number;
@@ -299,7 +301,7 @@ export function newCtx(
     kind = 'sweep',
     cause = requestId,
     origin,
-    ip = null,
+    caller = null,
     callerRegion = null,
     now,
     wallNow,
@@ -329,7 +331,7 @@ export function newCtx(
     budget: currentBudget(),
     requestId,
     cause,
-    acting: { actor: null, ip, recorded: new Set() },
+    acting: { actor: null, origin: caller, recorded: new Set() },
     baseUrl: config.BASE_URL?.replace(/\/$/, '') ?? origin ?? '',
     defer,
     note,

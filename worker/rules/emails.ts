@@ -8,10 +8,18 @@ export interface EmailFacts {
   sign_in_link: { at: string; ip: string };
   many_wrong_passwords: { at: string; failed: number };
   invitation: { account: string; inviter: string; role: GivenRole; expires_at: string };
-  password_changed: { at: string };
   account_claimed: { at: string; keys: number; endpoints: number; providers: number; wallets: number };
   payout_changed: { wallet: string | null; previous: string | null; paid_for: string; at: string };
-  security_alert: { change: SecurityChange; at: string; named?: string };
+  /** `ip`, `country`, `user_agent`: caller who made the change. */
+  security_alert: {
+    change: SecurityChange;
+    at: string;
+    named?: string;
+    ip?: string;
+    country?: string;
+    user_agent?: string;
+    session_id?: string;
+  };
   passkey_suspect: { named: string; at: string };
   plan_due: { plan: string; through: string };
   plan_renews: { plan: string; through: string };
@@ -50,6 +58,7 @@ export interface EmailFacts {
 /** Change that the owner is notified of regardless of preferences. */
 export type SecurityChange =
   | 'email'
+  | 'password'
   | 'provider_linked'
   | 'provider_unlinked'
   | 'passkey_added'
@@ -59,7 +68,9 @@ export type SecurityChange =
   | 'recovery_codes'
   | 'recovery_code_used'
   | 'live_key'
-  | 'endpoint_added';
+  | 'endpoint_added'
+  | 'new_sign_in'
+  | 'admin_added';
 
 interface SubscriptionFacts {
   slug: string;

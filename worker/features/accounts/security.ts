@@ -6,7 +6,6 @@ import { NameTaken, withNames } from '#platform/db/names/names.ts';
 import type { StoreAnswer } from '#platform/db/once.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import { requireFreshSignIn, requireStepUp } from '#platform/http/callers.ts';
-import { planPasswordEmails } from './auth/email-proof.ts';
 import { formerEmailsAfter, planSecurityAlert, planVerification } from './auth/owner-emails.ts';
 import { findByPassword, newPasswordHash } from './auth/passwords.ts';
 import { listSessions } from './auth/sessions.ts';
@@ -56,7 +55,7 @@ export async function changeSecurity(
         values.passwordHash ? passwordHash === values.passwordHash : emailKey === values.emailKey && tokenVersion > account.tokenVersion;
       const guards = values.email ? abortIfTaken(ctx, account.id, emailKeysOf(ctx, values.email)) : [];
       const emails = [
-        ...(values.passwordHash ? planPasswordEmails(ctx, account) : []),
+        ...(values.passwordHash ? planSecurityAlert(ctx, account, { change: 'password' }) : []),
         ...(values.email ? planSecurityAlert(ctx, account, { change: 'email' }) : []),
         ...(values.email ? planVerification(ctx, { ...account, ...values }) : []),
       ];

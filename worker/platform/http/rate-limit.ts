@@ -6,6 +6,7 @@ import { Memory } from '#core/isolate/memory.ts';
 import { SECOND, unixSeconds } from '#core/time.ts';
 import type { Ctx } from '#platform/context.ts';
 import { admissionObject } from '#platform/objects.ts';
+import { type Origin, USER_AGENT_MAX } from '#rules/access/sessions.ts';
 import type { AddressWindow, RateLimit } from '#rules/admission.ts';
 import {
   ADDRESS_CEILINGS,
@@ -169,6 +170,16 @@ interface CallerAddress {
 
 /** Address of the caller. The platform sets the header, so the caller cannot forge it. */
 export const ipOf = ({ req }: Pick<RouteContext, 'req'>): string | null => req.header('CF-Connecting-IP') ?? null;
+
+/** Address, country and browser of a caller. */
+export function originOf(c: RouteContext): Origin {
+  const { country } = (c.req.raw.cf ?? {}) as { country?: unknown };
+  return {
+    ip: ipOf(c) ?? '127.0.0.1',
+    country: typeof country === 'string' ? country : null,
+    userAgent: (c.req.header('User-Agent') ?? '').slice(0, USER_AGENT_MAX),
+  };
+}
 
 /** Origin of a call, set by the platform and not forgeable by the caller. */
 export function callerOf(c: RouteContext): CallerAddress {

@@ -5,6 +5,7 @@
 
 import type { AccountId, PasskeyId, SessionId } from '#core/ids.ts';
 import { DAY, MINUTE } from '#core/time.ts';
+import { sharedNetworkOf } from './networks.ts';
 
 /** Ways to begin a session. Removing one ends the sessions that it began. */
 export const SESSION_METHODS = ['password', 'siws', 'nonce', 'google', 'github', 'passkey', 'email_link'] as const;
@@ -20,6 +21,10 @@ export const SESSIONS_MAX = 50;
 /** Accuracy of the time of use: of the uses within it, one is stored. */
 export const SEEN_MS = 5 * MINUTE;
 export const USER_AGENT_MAX = 200;
+/** Time after a sign-in in which its place is known. */
+export const PLACE_MS = 90 * DAY;
+/** Places of a person. The next one replaces the one that was used least recently. */
+export const PLACES_MAX = 100;
 
 /** Caller that signed in. */
 export interface Origin {
@@ -27,6 +32,22 @@ export interface Origin {
   country: string | null;
   userAgent: string;
 }
+
+/** Families of browsers, in the order in which a user agent is tested: later ones name earlier ones. */
+const BROWSERS: readonly (readonly [string, RegExp])[] = [
+  ['Edge', /\bEdg(?:e|A|iOS)?\//],
+  ['Opera', /\bOPR\//],
+  ['Firefox', /\b(?:Firefox|FxiOS)\//],
+  ['Chrome', /\b(?:Chrome|CriOS)\//],
+  ['Safari', /\bSafari\//],
+];
+
+/** Family of a browser, or the product that a user agent of another program names first. */
+export const browserFamily = (userAgent: string): string =>
+  BROWSERS.find(([, pattern]) => pattern.test(userAgent))?.[0] ?? (/^[\w.-]{1,40}/.exec(userAgent)?.[0] || 'unknown');
+
+/** Network and browser of a sign-in, by which a later one is recognised. */
+export const placeOf = ({ ip, userAgent }: Origin): string => `${sharedNetworkOf(ip)} ${browserFamily(userAgent)}`;
 
 export interface Session extends Origin {
   sessionId: SessionId;

@@ -2,8 +2,8 @@ import { equalBytes, hmacSha256, macRing } from '#core/crypto.ts';
 import { base64url, utf8 } from '#core/encoding.ts';
 import { ApiError } from '#core/errors.ts';
 import { type AccountId, partitionOf } from '#core/ids.ts';
-import { HOUR, iso, MINUTE } from '#core/time.ts';
-import { addressKeysOf, forgetBounce, planEmail } from '#features/email/outbox.ts';
+import { HOUR, MINUTE } from '#core/time.ts';
+import { addressKeysOf, forgetBounce } from '#features/email/outbox.ts';
 import { isBouncedAddress } from '#features/email/store.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { personIn, recordAction } from '#platform/db/audit/record-action.ts';
@@ -17,7 +17,7 @@ import { type AccountAccess, abortIfSold, findAccountAccess, hasSold } from '../
 import { listIdentities } from '../oauth/store.ts';
 import { requireGoodPassword } from '../passwords/weak-passwords.ts';
 import { findAccount } from '../store.ts';
-import { ownerAddresses } from './owner-emails.ts';
+import { planSecurityAlert } from './owner-emails.ts';
 import { newPasswordHash } from './passwords.ts';
 import { normaliseEmail } from './sign-in.ts';
 
@@ -131,17 +131,6 @@ async function spend<T>(
   return spent!.result;
 }
 
-/** Limit for one address: an account may name an address that is not its owner's. */
-const PASSWORD_EMAILS_AN_HOUR = 3;
-
-export function planPasswordEmails(ctx: Shard, account: Account): Write[] {
-  return [...new Set([...(account.email === null ? [] : [account.email]), ...ownerAddresses(ctx, account)])].flatMap((address) => {
-    const counted = { templates: ['password_changed' as const], addressKeys: addressKeysOf(ctx, address), since: ctx.wallNow - HOUR };
-    const passwordEmail = { template: 'password_changed' as const, facts: { at: iso(ctx.now) }, accountId: account.id, address };
-    return planEmail(ctx, passwordEmail, { counted, max: PASSWORD_EMAILS_AN_HOUR }).writes;
-  });
-}
-
 /**
  * Marks the account's address as verified and resumes emails if the address had bounced. Throws 401 invalid_credentials for a token that is
  * used, expired or unknown.
@@ -216,7 +205,8 @@ export async function resetPassword(
   const change = async (account: Account) => {
     const values = { passwordHash, emailVerified: true, tokenVersion: account.tokenVersion + 1 };
     const entry = recordProven(home, account, 'person.password_changed');
-    if (account.emailVerified) return { values, writes: [...planPasswordEmails(home, account), entry], wasStored, result: null };
+    if (account.emailVerified)
+      return { values, writes: [...planSecurityAlert(home, account, { change: 'password' }), entry], wasStored, result: null };
     const unsold = await planUnowned(home, account);
     const access = await findAccountAccess(home, account.id);
     return {

@@ -7,7 +7,7 @@ import { commit, unchanged, type Write } from '#platform/db/commit.ts';
 import { globalOf } from '#platform/db/directory.ts';
 import { type StoreAnswer, withAnswer } from '#platform/db/once.ts';
 import { type ActorEnv, CreatedAt, DetailResponse, type RouteContext } from '#platform/http/openapi.ts';
-import { hitBucket } from '#platform/http/rate-limit.ts';
+import { hitBucket, originOf } from '#platform/http/rate-limit.ts';
 import { routes } from '#platform/http/route.ts';
 import type { AccountAccess } from '../claim/store.ts';
 import { learnNetworks } from '../passwords/tries.ts';
@@ -15,7 +15,6 @@ import { getAccount } from '../store.ts';
 import { disownEmail, emailOfSpent, findByProof, findLinkHome, isUnreachable, resetPassword, verifyEmail } from './email-proof.ts';
 import { linksAnHour, planVerification } from './owner-emails.ts';
 import { Email } from './routes.ts';
-import { signInOrigin } from './sessions.ts';
 import { normaliseEmail } from './sign-in.ts';
 
 const accepted = { 202: { description: 'Accepted', content: { 'application/json': { schema: DetailResponse } } } };
@@ -141,7 +140,7 @@ export const emailRoutes = routes('Account')
     audit: ['person.password_changed', 'account.claimed'],
     present: (ended) => ({ detail: PASSWORD_SET + (ended ? auditDetailOf(ended) : '') }),
     // The reader of the address is the owner, so guesses of others do not hinder the sign-in that follows.
-    answered: async ({ c, ctx, body }) => learnNetworks(ctx, await emailOfSpent(ctx, body.token), [signInOrigin(c).ip]),
+    answered: async ({ c, ctx, body }) => learnNetworks(ctx, await emailOfSpent(ctx, body.token), [originOf(c).ip]),
     isSecret: true,
   });
 

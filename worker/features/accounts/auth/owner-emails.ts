@@ -4,8 +4,11 @@ import { addressKeysOf, planEmail } from '#features/email/outbox.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import type { Write } from '#platform/db/commit.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
+import { given } from '#platform/http/openapi.ts';
 import { hasMail } from '#platform/providers/mail/mail-providers.ts';
 import type { EmailFacts } from '#rules/emails.ts';
+import { readHomes } from '../members/acting.ts';
+import { listPersons } from '../members/store.ts';
 import { findAccount } from '../store.ts';
 
 const FORMER_MS = 7 * DAY;
@@ -31,14 +34,24 @@ export const ownerAddresses = (ctx: Ctx, account: Account): string[] => [
 /** Limit per address and hour, so that neither a thief nor a mistyped address causes a flood. */
 const ALERTS_AN_HOUR = { verified: 10, unverified: 3 };
 
-/** Change that the owner is notified of regardless of preferences. `named`: the key, provider or URL. */
-type Alert = Pick<EmailFacts['security_alert'], 'change' | 'named'>;
+/** Change that the owner is notified of regardless of preferences. `named`: the key, provider, URL or member. */
+type Alert = Pick<EmailFacts['security_alert'], 'change' | 'named' | 'session_id'>;
+
+/** Caller of the request, so that the reader recognises a stranger. */
+function callerFacts({ acting: { actor, origin } }: Ctx): Partial<EmailFacts['security_alert']> {
+  const session = actor?.signIn?.sessionId;
+  return {
+    ...(origin && { ip: origin.ip, user_agent: origin.userAgent }),
+    ...given('country', origin?.country ?? null),
+    ...given('session_id', session ?? null),
+  };
+}
 
 export function planSecurityAlert(ctx: Shard, account: Account, alert: Alert): Write[] {
-  const facts = { ...alert, at: iso(ctx.wallNow) };
-  // An address that is removed from the account is notified, verified or not.
-  const leaving = alert.change === 'email' && account.email !== null ? [account.email] : [];
-  return [...new Set([...leaving, ...ownerAddresses(ctx, account)])].flatMap((address) => {
+  const facts = { ...callerFacts(ctx), ...alert, at: iso(ctx.wallNow) };
+  // The address of an email or password that is replaced is notified, verified or not.
+  const replaced = ['email', 'password'].includes(alert.change) && account.email !== null ? [account.email] : [];
+  return [...new Set([...replaced, ...ownerAddresses(ctx, account)])].flatMap((address) => {
     const counted = { templates: ['security_alert' as const], addressKeys: addressKeysOf(ctx, address), since: ctx.wallNow - HOUR };
     const max = account.emailVerified ? ALERTS_AN_HOUR.verified : ALERTS_AN_HOUR.unverified;
     return planEmail(ctx, { template: 'security_alert', facts, accountId: account.id, address }, { counted, max }).writes;
@@ -50,6 +63,13 @@ export async function planAlertFor(ctx: Shard, accountId: AccountId, alert: Aler
   return account ? planSecurityAlert(ctx, account, alert) : [];
 }
 
+/** Verified addresses of the admins of an account. */
+async function listAdminAddresses(ctx: Shard, { roles }: Account): Promise<string[]> {
+  const admins = Object.keys(roles).filter((id) => roles[id] === 'admin') as AccountId[];
+  const persons = await readHomes(ctx, admins, ({ db }, ids) => listPersons(db, ids));
+  return persons.flatMap(({ email, emailVerified }) => (email !== null && emailVerified ? [email] : []));
+}
+
 export async function planPayoutEmail(
   ctx: Shard,
   accountId: AccountId,
@@ -57,8 +77,8 @@ export async function planPayoutEmail(
 ): Promise<Write[]> {
   const account = hasMail(ctx) ? await findAccount(ctx.db, accountId) : undefined;
   const facts = { ...payout, at: iso(ctx.now) };
-  const addresses = account ? ownerAddresses(ctx, account) : [];
-  return addresses.flatMap((address) => planEmail(ctx, { template: 'payout_changed', facts, accountId, address }).writes);
+  const addresses = account ? [...ownerAddresses(ctx, account), ...(await listAdminAddresses(ctx, account))] : [];
+  return [...new Set(addresses)].flatMap((address) => planEmail(ctx, { template: 'payout_changed', facts, accountId, address }).writes);
 }
 
 const LINKS_AN_HOUR = 3;

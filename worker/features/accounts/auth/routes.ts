@@ -14,7 +14,7 @@ import {
   type RouteContext,
   Timestamp,
 } from '#platform/http/openapi.ts';
-import { countRefusedCredential, underCeiling } from '#platform/http/rate-limit.ts';
+import { countRefusedCredential, originOf, underCeiling } from '#platform/http/rate-limit.ts';
 import { routes } from '#platform/http/route.ts';
 import { ROLES } from '#rules/access/roles.ts';
 import type { SignIn } from '#rules/admission.ts';
@@ -23,7 +23,7 @@ import { endSession, endSessions } from '../entries/ended-sessions.ts';
 import { findActing } from '../members/acting.ts';
 import { signInByLink } from '../passwords/sign-in-link.ts';
 import { bearerOf } from './authenticate.ts';
-import { draftFirstSession, signInOrigin, startFirstSession, startSession } from './sessions.ts';
+import { draftFirstSession, startFirstSession, startSession } from './sessions.ts';
 import { emailKeysOf, homeOfRegistration, logIn, NEW_TOKEN_VERSION, refreshSession, registerAccount } from './sign-in.ts';
 import { type Acting, actingClaims, issueToken } from './tokens.ts';
 import { issueLoginNonce, logInWithWallet } from './wallet-sign-in.ts';
@@ -150,7 +150,7 @@ export const authRoutes = routes('Authentication')
     // After the account is stored, also by an earlier call that failed here. A refused registration stores no session.
     answered: async ({ c, ctx }, { body }) => {
       const { user_id: id, email, session_id: sessionId } = JSON.parse(body);
-      await startFirstSession(ctx, { id, email, tokenVersion: NEW_TOKEN_VERSION }, sessionId, signInOrigin(c));
+      await startFirstSession(ctx, { id, email, tokenVersion: NEW_TOKEN_VERSION }, sessionId, originOf(c));
     },
     isSecret: true,
   })
@@ -169,7 +169,7 @@ export const authRoutes = routes('Authentication')
     codes: ['invalid_credentials', 'factor_required', 'account_suspended', 'account_deleted'],
     audit: ['session.started'],
     answer: async ({ c, ctx, body }) => {
-      const origin = signInOrigin(c);
+      const origin = originOf(c);
       const account = await logIn(ctx, body, origin.ip);
       return toAuthResponse(ctx, account, await startSession(ctx, account, 'password', origin));
     },
@@ -188,7 +188,7 @@ export const authRoutes = routes('Authentication')
     codes: ['invalid_credentials', 'factor_required'],
     audit: ['session.started'],
     answer: async ({ c, ctx, body }) => {
-      const { account, signIn } = await signInByLink(ctx, body.token, signInOrigin(c));
+      const { account, signIn } = await signInByLink(ctx, body.token, originOf(c));
       return toAuthResponse(ctx, account, signIn);
     },
   })
@@ -219,7 +219,7 @@ export const authRoutes = routes('Authentication')
     audit: ['account.created', 'session.started'],
     answer: async ({ c, ctx, body: { wallet_address, signed_message, message_nonce } }) => {
       const proof = { walletAddress: wallet_address, signature: signed_message, nonce: message_nonce };
-      const { account, signIn } = await logInWithWallet(ctx, proof, signInOrigin(c));
+      const { account, signIn } = await logInWithWallet(ctx, proof, originOf(c));
       return toAuthResponse(ctx, account, signIn);
     },
   })

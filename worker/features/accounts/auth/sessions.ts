@@ -1,36 +1,18 @@
 import { raise } from '#core/errors.ts';
 import { type AccountId, admissionIdOf, madeAt, newId, type PasskeyId, type SessionId } from '#core/ids.ts';
 import type { Ctx } from '#platform/context.ts';
+import { homeOf } from '#platform/db/directory.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
-import type { RouteContext } from '#platform/http/openapi.ts';
-import { ipOf } from '#platform/http/rate-limit.ts';
 import { admissionObject } from '#platform/objects.ts';
-import {
-  type EndedSessions,
-  type Factor,
-  type Origin,
-  SESSION_MS,
-  type Session,
-  type SessionMethod,
-  USER_AGENT_MAX,
-} from '#rules/access/sessions.ts';
+import { type EndedSessions, type Factor, type Origin, SESSION_MS, type Session, type SessionMethod } from '#rules/access/sessions.ts';
 import type { SignIn, SignInMethod } from '#rules/admission.ts';
 import { recordSignIn } from '../entries/sign-ins.ts';
 import { factorRequired } from '../factors/ticket.ts';
 import { findActing } from '../members/acting.ts';
 import { learnNetworks } from '../passwords/tries.ts';
+import { planSecurityAlert } from './owner-emails.ts';
 
 export const personObject = (ctx: Ctx, personId: string) => admissionObject(ctx, `account:${admissionIdOf(personId)}`);
-
-/** Address, country and browser of a caller that signs in. */
-export function signInOrigin(c: RouteContext): Origin {
-  const { country } = (c.req.raw.cf ?? {}) as { country?: unknown };
-  return {
-    ip: ipOf(c) ?? '127.0.0.1',
-    country: typeof country === 'string' ? country : null,
-    userAgent: (c.req.header('User-Agent') ?? '').slice(0, USER_AGENT_MAX),
-  };
-}
 
 const METHODS: Record<SessionMethod, SignInMethod> = {
   password: 'pwd',
@@ -88,8 +70,12 @@ export async function startSession(
   const { account } = await findActing(ctx, person);
   const started = { sessionId: newId<SessionId>(ctx.wallNow, person.id), method, at: ctx.wallNow, proven, accountId: account.id };
   const session = newSession(origin, person, started);
-  await Promise.all([personObject(ctx, person.id).beginSession(session), learnNetworks(ctx, person.email, [origin.ip])]);
-  await recordSignIn(ctx, person.id, session);
+  const [isNewPlace] = await Promise.all([
+    personObject(ctx, person.id).beginSession(session),
+    learnNetworks(ctx, person.email, [origin.ip]),
+  ]);
+  const alert = { change: 'new_sign_in', session_id: session.sessionId } as const;
+  await recordSignIn(ctx, person.id, session, { writes: isNewPlace ? planSecurityAlert(homeOf(ctx, person.id), person, alert) : [] });
   return { ...signInBy(started.sessionId, method, started.at), factorTime: proven ? ctx.wallNow : null };
 }
 
@@ -105,7 +91,7 @@ export async function startFirstSession(
 ): Promise<void> {
   const session = newSession(origin, person, { sessionId, method: 'password', at: madeAt(sessionId) });
   await Promise.all([personObject(ctx, person.id).beginSession(session, true), learnNetworks(ctx, person.email, [origin.ip])]);
-  await recordSignIn(ctx, person.id, session, true);
+  await recordSignIn(ctx, person.id, session, { isFirst: true });
 }
 
 /** Lists the open sessions of a person, newest use first. */

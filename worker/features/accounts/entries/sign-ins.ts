@@ -18,21 +18,21 @@ import type { Session, SessionMethod } from '#rules/access/sessions.ts';
 
 const ownLog = (personId: AccountId) => ({ merchantId: personId, livemode: true });
 
-const store = (home: Shard, write: Write): Promise<null> => commit(home, { events: [], writes: [write], result: null });
+const store = (home: Shard, ...writes: Write[]): Promise<null> => commit(home, { events: [], writes, result: null });
 
-/** Stores the entry of a session that began. `isFirst`: unless it is stored already. */
+/** Stores the entry of a session that began, with `writes`. `isFirst`: unless it is stored already. */
 export async function recordSignIn(
   ctx: Ctx,
   personId: AccountId,
   { sessionId, method, factor }: Pick<Session, 'sessionId' | 'method' | 'factor'>,
-  isFirst = false,
+  { isFirst = false, writes = [] }: { isFirst?: boolean; writes?: Write[] } = {},
 ): Promise<void> {
   const home = homeOf(ctx, personId);
   const action = 'session.started';
   const after = { method, ...(factor && { factor }) };
   const entry = { action, subject: { type: 'session', id: sessionId }, after, by: personIn(personId) } as const;
   const known = isFirst ? hasEntry({ merchantId: personId, action }, sessionId) : undefined;
-  await store(home, recordAction(home, ownLog(personId), entry, known));
+  await store(home, recordAction(home, ownLog(personId), entry, known), ...writes);
 }
 
 /** Refused sign-ins of one account that the log has in a day. */
@@ -57,7 +57,7 @@ export function noteRefusedSignIn(ctx: Ctx, find: () => Promise<{ id: AccountId 
 
 async function recordRefusedSignIn(ctx: Ctx, personId: AccountId, { method, reason }: RefusedSignIn): Promise<void> {
   const home = homeOf(ctx, personId);
-  const network = sharedNetworkOf(ctx.acting.ip ?? '127.0.0.1');
+  const network = sharedNetworkOf(ctx.acting.origin?.ip ?? '127.0.0.1');
   const known = { merchantId: personId, action: 'session.started' } as const;
   const entry: NewAuditEntry = {
     action: known.action,

@@ -14,6 +14,7 @@ import { requireFreshSignIn } from '#platform/http/callers.ts';
 import { type GivenRole, roleIn } from '#rules/access/roles.ts';
 import { PLANS, planAt } from '#rules/plans.ts';
 import { INVITATION } from '#rules/states.ts';
+import { planSecurityAlert } from '../auth/owner-emails.ts';
 import { normaliseEmail } from '../auth/sign-in.ts';
 import { changeAccount } from '../change-account.ts';
 import { findVerifiedDomain, getAccount } from '../store.ts';
@@ -194,14 +195,15 @@ export async function acceptInvitation(ctx: Ctx, personId: AccountId, token: str
     ...(emailVerified ? {} : { values: { emailVerified: true } }),
     writes: [insertJoined(own.db, personId, accountId)],
   }));
-  await changeAccount(home, accountId, async ({ roles }) => {
+  await changeAccount(home, accountId, async (account) => {
     const now = await findInvitation(home.db, accountId, invitation.id);
     if (!isOpenLink(ctx, now, expiresAt)) throw new ApiError('link_expired');
     return {
-      values: { roles: { ...roles, [personId]: role } },
+      values: { roles: { ...account.roles, [personId]: role } },
       writes: [
         insertMember(home.db, { accountId, personId, role, joinedAt: home.now, invitedBy }),
         updateInvitation(home.db, invitation.id, { status: INVITATION.next(now.status, 'accept') }),
+        ...(role === 'admin' ? planSecurityAlert(home, account, { change: 'admin_added', named: person.name }) : []),
       ],
     };
   });

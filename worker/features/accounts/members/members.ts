@@ -8,6 +8,7 @@ import type { StoreAnswer } from '#platform/db/once.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import { requireFreshSignIn, roleRefused, roleRequired } from '#platform/http/callers.ts';
 import { type GivenRole, hasRole, type Role, roleIn } from '#rules/access/roles.ts';
+import { planSecurityAlert } from '../auth/owner-emails.ts';
 import { changeAccount } from '../change-account.ts';
 import { changeKeys } from '../keys/keys.ts';
 import { getAccount } from '../store.ts';
@@ -98,7 +99,8 @@ export async function changeRole(
       before: { role: before },
       after: { role },
     });
-    return { values: { roles }, writes: [setMemberRole(ctx.db, account.id, personId, role), entry, ...writes] };
+    const alerts = role === 'admin' ? planSecurityAlert(ctx, account, { change: 'admin_added', named: changed.name }) : [];
+    return { values: { roles }, writes: [setMemberRole(ctx.db, account.id, personId, role), entry, ...alerts, ...writes] };
   });
   return changed!;
 }

@@ -64,7 +64,7 @@ export const listJoinedAt = async (db: Db, personId: AccountId, accountIds: read
 /** Reads names and addresses of persons. */
 export const listPersons = (db: Db, ids: readonly AccountId[]) =>
   db
-    .select({ id: persons.id, name: persons.name, email: persons.email, factors: persons.factors })
+    .select({ id: persons.id, name: persons.name, email: persons.email, emailVerified: persons.emailVerified, factors: persons.factors })
     .from(persons)
     .where(amongIds(persons.id, ids));
 

@@ -113,7 +113,7 @@ function planEntries(
   const details: AuditDetails = {
     ...changedFields(before, after),
     ...(reason === undefined ? {} : { reason }),
-    ...(ctx.acting.ip === null ? {} : { ip: ctx.acting.ip }),
+    ...(ctx.acting.origin && { ip: ctx.acting.origin.ip }),
     ...(ctx.acting.actor?.signIn ? { session_id: ctx.acting.actor.signIn.sessionId } : {}),
   };
   const row = {
