@@ -3,6 +3,7 @@ import ipaddr from 'ipaddr.js';
 import { describe, expect, it } from 'vitest';
 import { isInNetworks, parseNetwork, sharedNetworkOf } from '#rules/access/networks.ts';
 import { hasScope, isWithinScopes, KEY_SCOPES } from '#rules/access/scopes.ts';
+import { placeOf } from '#rules/access/sessions.ts';
 
 describe('networks', () => {
   it.each([
@@ -98,5 +99,22 @@ describe('sharedNetworkOf', () => {
       '0:0:0::/48',
       'unknown',
     ]);
+  });
+});
+
+describe('placeOf', () => {
+  it('names network and browser family, whatever version, and the program of other user agents', () => {
+    const families = {
+      'Mozilla/5.0 (Windows NT 10.0) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36 Edg/140.0': 'Edge',
+      'Mozilla/5.0 (X11) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36 OPR/120.0': 'Opera',
+      'Mozilla/5.0 (X11; rv:140.0) Gecko/20100101 Firefox/140.0': 'Firefox',
+      'Mozilla/5.0 (iPhone) AppleWebKit/605.1.15 (KHTML, like Gecko) CriOS/140.0 Mobile/15E148 Safari/604.1': 'Chrome',
+      'Mozilla/5.0 (Macintosh) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0 Safari/605.1.15': 'Safari',
+      'curl/8.9.1': 'curl',
+      '': 'unknown',
+      '\u202e<b>': 'unknown',
+    };
+    for (const [userAgent, family] of Object.entries(families))
+      expect(placeOf({ ip: '203.0.113.9', country: null, userAgent })).toBe(`203.0.113.0/24 ${family}`);
   });
 });

@@ -1,15 +1,16 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { DAY } from '#core/time.ts';
 import { OAuthBrowser, somebody } from '../../support/clients/oauth.ts';
+import { acceptInvitation, addMember, inviteTo } from '../../support/people/team.ts';
 import { letTimeRun, setTime } from '../../support/runner/clock.ts';
 import { testEnv } from '../../support/runner/env.ts';
-import { emailedToken, MailWorld, tokenIn } from '../../support/servers/mail.ts';
+import { emailedToken, MailWorld, tokenIn, verifyAddress } from '../../support/servers/mail.ts';
 import type { CallOptions, Merchant } from '../../support/world.ts';
 
 const PASSWORD = 'correct horse battery';
 let callers = 0;
-/** Each call has its own address, so that limits per address do not apply. */
-const from = (): CallOptions => ({ headers: { 'CF-Connecting-IP': `198.51.100.${++callers % 250}` } });
+/** Each call has its own address, so that limits per address do not apply, in one network, which no alert names as new. */
+const from = (): CallOptions => ({ headers: { 'CF-Connecting-IP': `127.0.0.${++callers % 250}` } });
 const keyed = () => ({ 'Idempotency-Key': crypto.randomUUID() });
 
 let w: MailWorld;
@@ -68,6 +69,19 @@ describe('payout_changed', () => {
     expect(emails[2]!.text).toContain(`Wallet before: ${address}`);
   });
 
+  it('admins get the payout email at their verified addresses, and other members do not', async () => {
+    const [admin, unverified, developer] = [
+      await addMember(w, ada, 'admin'),
+      await addMember(w, ada, 'admin'),
+      await addMember(w, ada, 'developer'),
+    ];
+    for (const one of [admin, developer]) await verifyAddress(w, one);
+    await setRail('solana_usdc', ada.wallet.address);
+    const to = (await w.rows()).filter(({ template }) => template === 'payout_changed').map(({ address }) => address);
+    expect(to.sort()).toEqual([ada.email, admin.own.email].sort());
+    expect(to).not.toContain(unverified.own.email);
+  });
+
   it('no payout email is sent for the sandbox or to an unverified email', async () => {
     await w.product({ ...ada, key: ada.sandboxKey });
     const bob = await w.merchant();
@@ -102,7 +116,7 @@ describe('security_alert', () => {
     const token = await login('ada-2@example.com');
     const change = { current_password: PASSWORD, new_password: 'battery staple 9' };
     expect((await w.call('PATCH', '/v1/account/me/security', { key: token, body: change, ...from() })).status).toBe(200);
-    expect(await subjectsTo(ada.email)).toEqual([ALERT, 'Your password was changed']);
+    expect((await textsTo(ada.email))[1]).toContain('The password of your account was changed.');
   });
 
   it('a linked or removed provider, a live key and a live endpoint each cause an alert that names them', async () => {
@@ -136,6 +150,78 @@ describe('security_alert', () => {
     }
     const texts = await textsTo(ada.email);
     expect(texts.map((text) => /\/ok\/(?:mine|moved)/.exec(text)![0])).toEqual(['/ok/mine', '/ok/moved']);
+  });
+
+  it('an alert has the time, address, country and browser of the caller, and the session', async () => {
+    const headers = { 'CF-Connecting-IP': '203.0.113.7', 'User-Agent': 'Mozilla/5.0 (X11) Firefox/140.0' };
+    const cf = { country: 'DE' } as IncomingRequestCfProperties;
+    expect((await w.call('POST', '/v1/keys', { key: ada.token, body: { name: 'till' }, headers, cf })).status).toBe(201);
+    const [text] = await textsTo(ada.email);
+    expect(text).toMatch(/Time: .+\n\nAddress: 203\.0\.113\.7 \(DE\)\n\nBrowser: Mozilla\/5\.0 \(X11\) Firefox\/140\.0/);
+    const [session] = (await w.call('GET', '/v1/account/sessions', { key: ada.token })).body.items;
+    const [{ facts }] = (await w.rows()).filter(({ template }) => template === 'security_alert') as [{ facts: string }];
+    expect(JSON.parse(facts)).toMatchObject({ change: 'live_key', ip: '203.0.113.7', country: 'DE', session_id: session.session_id });
+  });
+
+  describe('of a sign-in', () => {
+    const signIn = (ip: string, userAgent: string, email = ada.email) =>
+      w.call('POST', '/v1/auth/login', {
+        body: { email, password: PASSWORD },
+        headers: { 'CF-Connecting-IP': ip, 'User-Agent': userAgent },
+      });
+    const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
+    const CHROME = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36';
+    const NEW = 'Your account was signed in to from a place that it does not know.';
+
+    it('is sent for another network or browser, once, with the session that began', async () => {
+      await signIn('203.0.113.7', FIREFOX);
+      await signIn('203.0.113.200', FIREFOX.replace('140.0', '141.0'));
+      await signIn('203.0.113.7', CHROME);
+      const { body } = await signIn('198.51.100.7', CHROME);
+      await signIn('198.51.100.9', CHROME);
+      const texts = await textsTo(ada.email);
+      expect(texts.filter((text) => text.includes(NEW))).toHaveLength(3);
+      expect(texts).toHaveLength(3);
+      const facts = (await w.rows()).filter(({ template }) => template === 'security_alert').map(({ facts }) => JSON.parse(String(facts)));
+      expect(facts.at(-1)).toMatchObject({ change: 'new_sign_in', session_id: body.session_id, ip: '198.51.100.7', user_agent: CHROME });
+    });
+
+    it('is sent again for a place that was not used for 90 days', async () => {
+      await signIn('203.0.113.7', FIREFOX);
+      await signIn('198.51.100.7', FIREFOX);
+      expect(await textsTo(ada.email)).toHaveLength(2);
+      try {
+        setTime(Date.now() + 60 * DAY);
+        await signIn('198.51.100.7', FIREFOX);
+        setTime(Date.now() + 40 * DAY);
+        await signIn('198.51.100.7', FIREFOX);
+        expect(await textsTo(ada.email)).toHaveLength(2);
+        await signIn('203.0.113.7', FIREFOX);
+        expect(await textsTo(ada.email)).toHaveLength(3);
+      } finally {
+        letTimeRun();
+      }
+    });
+
+    it('is not sent for a wrong password, and not to an address that is not verified', async () => {
+      const body = { email: ada.email, password: 'wrong horse battery' };
+      expect((await w.call('POST', '/v1/auth/login', { body, headers: { 'CF-Connecting-IP': '203.0.113.7' } })).status).toBe(401);
+      const bob = await w.merchant();
+      expect((await signIn('203.0.113.7', FIREFOX, bob.email)).status).toBe(200);
+      expect([await textsTo(ada.email), await textsTo(bob.email)]).toEqual([[], []]);
+    });
+  });
+
+  it('the owner learns of each new admin, by a changed role and by an invitation, and of no other role', async () => {
+    const bob = await addMember(w, ada, 'developer');
+    const carol = await w.merchant();
+    const { token } = await inviteTo(w, ada, carol.email, 'admin');
+    expect((await acceptInvitation(w, carol, token)).status).toBe(200);
+    for (const role of ['support', 'admin', 'admin'])
+      expect((await w.call('PATCH', `/v1/account/members/${bob.userId}`, { key: ada.token, body: { role } })).status).toBe(200);
+    const texts = await textsTo(ada.email);
+    expect(texts.filter((text) => text.includes('A member became an admin of your account: '))).toHaveLength(2);
+    expect(texts).toHaveLength(2);
   });
 
   it('one email address receives at most ten alerts an hour', async () => {
