@@ -259,6 +259,12 @@ export async function takeState(db: Db, id: string, expiresAt: number): Promise<
   return meta.changes === 1;
 }
 
+export const hasState = async (db: Db, id: string): Promise<boolean> =>
+  (await db.select({ id: usedSignInStates.id }).from(usedSignInStates).where(eq(usedSignInStates.id, id)).get()) !== undefined;
+
+/** Notes the use of a link. Aborts the batch if it was used. */
+export const insertState = (db: Db, state: typeof usedSignInStates.$inferInsert): Write => db.insert(usedSignInStates).values(state);
+
 export const forgetState = (db: Db, id: string): Promise<unknown> => db.delete(usedSignInStates).where(eq(usedSignInStates.id, id));
 
 /** Aborts the batch if the account ended, or its address or password changed, since it was read. */

@@ -1,5 +1,3 @@
-import { equalBytes, hmacSha256, macRing } from '#core/crypto.ts';
-import { base64url, utf8 } from '#core/encoding.ts';
 import { ApiError } from '#core/errors.ts';
 import { type AccountId, partitionOf } from '#core/ids.ts';
 import { HOUR, MINUTE } from '#core/time.ts';
@@ -17,6 +15,7 @@ import { type AccountAccess, abortIfSold, findAccountAccess, hasSold } from '../
 import { listIdentities } from '../oauth/store.ts';
 import { requireGoodPassword } from '../passwords/weak-passwords.ts';
 import { findAccount } from '../store.ts';
+import { isLinkMac, linkMacs } from './link-macs.ts';
 import { planSecurityAlert } from './owner-emails.ts';
 import { newPasswordHash } from './passwords.ts';
 import { normaliseEmail } from './sign-in.ts';
@@ -29,15 +28,12 @@ const LIFE_MS: Record<EmailPurpose, number> = { verify: 24 * HOUR, reset: 30 * M
  * Signed content of a token: account, address and token version, so that a change of any of them ends the token. Tokens are not stored, so
  * the database holds no secret that opens an account.
  */
-const signed = (purpose: EmailPurpose, { id, email, tokenVersion }: Account, expiresAt: number): Uint8Array =>
-  utf8([`email-${purpose}`, id, tokenVersion, expiresAt, normaliseEmail(email ?? '')].join('\0'));
-
-const macsOf = ({ config }: Ctx, text: Uint8Array): string[] =>
-  macRing(config.LETTER_KEYS).map((key) => base64url.encode(hmacSha256(key, text)));
+const signed = (purpose: EmailPurpose, { id, email, tokenVersion }: Account, expiresAt: number) =>
+  [`email-${purpose}`, id, tokenVersion, expiresAt, normaliseEmail(email ?? '')] as const;
 
 export function emailToken(ctx: Ctx, purpose: EmailPurpose, account: Account, from: number): string {
   const expiresAt = from + LIFE_MS[purpose];
-  return `${account.id}.${expiresAt.toString(36)}.${macsOf(ctx, signed(purpose, account, expiresAt))[0]}`;
+  return `${account.id}.${expiresAt.toString(36)}.${linkMacs(ctx, ...signed(purpose, account, expiresAt))[0]}`;
 }
 
 /**
@@ -65,9 +61,7 @@ async function isProof(ctx: Shard, purpose: EmailPurpose, account: Account, toke
   const [, id, expiry = '', mac = ''] = TOKEN.exec(token) ?? [];
   const expiresAt = Number.parseInt(expiry, 36);
   if (id !== account.id || account.email === null || account.status !== 'active' || expiresAt <= ctx.wallNow) return false;
-  const text = signed(purpose, account, expiresAt);
-  // Compares the encoded text: each MAC has one spelling, so a non-canonical encoding does not match.
-  const isOurs = macsOf(ctx, text).some((known) => equalBytes(utf8(known), utf8(mac)));
+  const isOurs = isLinkMac(ctx, mac, ...signed(purpose, account, expiresAt));
   return isOurs && (purpose !== 'verify' || !account.emailVerified || (await isUnreachable(ctx, account.email)));
 }
 

@@ -1,20 +1,18 @@
-import { equalBytes, hmacSha256, macRing } from '#core/crypto.ts';
-import { base64url, utf8 } from '#core/encoding.ts';
 import { ApiError } from '#core/errors.ts';
 import { type InvitationId, partitionOf } from '#core/ids.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { findShardAt } from '#platform/db/directory.ts';
 import type { Invitation } from '#platform/db/tables/office/people.ts';
+import { isLinkMac, linkMacs } from '../auth/link-macs.ts';
 import { findLinkedInvitation } from './invitation.store.ts';
 
 const TOKEN = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.([0-9a-z]{1,10})\.([\w-]{43})$/;
 
-const macsOf = ({ config }: Ctx, id: string, expiresAt: number): string[] =>
-  macRing(config.LETTER_KEYS).map((key) => base64url.encode(hmacSha256(key, utf8(['invitation', id, expiresAt].join('\0')))));
+const signed = (id: string, expiresAt: number) => ['invitation', id, expiresAt] as const;
 
 /** Token of the newest link of an invitation. Made while an email is sent and never stored. */
 export const invitationToken = (ctx: Ctx, { id, expiresAt }: { id: string; expiresAt: number }): string =>
-  `${id}.${expiresAt.toString(36)}.${macsOf(ctx, id, expiresAt)[0]}`;
+  `${id}.${expiresAt.toString(36)}.${linkMacs(ctx, ...signed(id, expiresAt))[0]}`;
 
 /** True if a link that ends at this time is the newest one of an open invitation. */
 export const isOpenLink = ({ wallNow }: Ctx, invitation: Invitation | undefined, expiresAt: number): invitation is Invitation =>
@@ -27,7 +25,7 @@ export const isOpenLink = ({ wallNow }: Ctx, invitation: Invitation | undefined,
 export async function findByLink(ctx: Ctx, token: string): Promise<{ home: Shard; invitation: Invitation; expiresAt: number }> {
   const [, id = '', expiry = '', mac = ''] = TOKEN.exec(token) ?? [];
   const expiresAt = Number.parseInt(expiry, 36);
-  const isOurs = id !== '' && macsOf(ctx, id, expiresAt).some((known) => equalBytes(utf8(known), utf8(mac)));
+  const isOurs = id !== '' && isLinkMac(ctx, mac, ...signed(id, expiresAt));
   const home = isOurs ? findShardAt(ctx, partitionOf(id)) : null;
   if (!home)
     throw new ApiError('invalid_credentials', { detail: 'The link is not of this deployment. Check that it was copied completely.' });

@@ -1,0 +1,11 @@
+import { equalBytes, hmacSha256, macRing } from '#core/crypto.ts';
+import { base64url, utf8 } from '#core/encoding.ts';
+import type { Ctx } from '#platform/context.ts';
+
+/** MACs of an emailed link under each email key, that of new links first. Links are not stored, so the database holds no secret. */
+export const linkMacs = ({ config }: Ctx, ...signed: (string | number)[]): string[] =>
+  macRing(config.LETTER_KEYS).map((key) => base64url.encode(hmacSha256(key, utf8(signed.join('\0')))));
+
+/** Compares the encoded text: each MAC has one spelling, so a non-canonical encoding does not match. */
+export const isLinkMac = (ctx: Ctx, mac: string, ...signed: (string | number)[]): boolean =>
+  linkMacs(ctx, ...signed).some((known) => equalBytes(utf8(known), utf8(mac)));
