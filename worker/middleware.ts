@@ -52,7 +52,7 @@ const accompany = createMiddleware<AppEnv>(async (c, next) => {
   const endpoint = routePath(c, -1).replace(/:(\w+)/g, '{$1}');
   const { error } = c;
   if (error instanceof ApiError && RECORDED.includes(error.options.meta?.reason)) {
-    // Loaded on first use, because most isolates refuse nobody.
+    // Loaded on first use, because refusals are rare.
     const record = import('#features/accounts/entries/refusals.ts');
     ctx.defer(record.then(({ recordRefusal }) => recordRefusal(ctx, c.var, error, `${c.req.method} ${endpoint}`)));
   }

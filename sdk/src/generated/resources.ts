@@ -660,13 +660,13 @@ export interface KeysResource {
 }
 
 export interface AuditLogResource {
-  /** Lists who did what to the account, newest first, in the mode of the caller. Entries are retained for 730 days. With a filter, `total` is exact up to 2,000. */
+  /** Lists who did what to the account, newest first. With a filter, `total` is exact up to 2,000. */
   list(query?: ListAuditLogQuery, options?: CallOptions): PagePromise<AuditEntryPage>;
 
-  /** Exports the audit log as CSV (RFC 4180, UTF-8), newest first, at most 100,000 rows; `X-Svc-Truncated: true` if more exist. Cells that a spreadsheet would read as a formula begin with a `'`. */
+  /** Exports the audit log as CSV, under the rules of the receipts’ export. */
   export(query?: ExportAuditLogQuery, options?: CallOptions): Promise<Response>;
 
-  /** Recomputes the hash chain of the whole log, in both modes. Entries of the last minute may not be chained yet, and are not checked. */
+  /** Recomputes the hash chain of the log, in both modes. Entries are chained within a minute. */
   verify(options?: CallOptions): Promise<Answer<AuditLogVerification>>;
 
   /** Returns an entry. */

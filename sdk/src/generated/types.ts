@@ -1169,49 +1169,6 @@ export interface Maker {
   id: string;
 }
 
-export interface WebhookEndpoint {
-  /** Identifier of the endpoint. */
-  endpoint_id: string;
-  /** Kind of the object. */
-  kind: 'webhook' | 'automation';
-  /** URL that receives the events. */
-  url: string;
-  /** Your own description of the endpoint. */
-  description?: string;
-  /** Event types to send: `payment.confirmed`, a group such as `payment.*`, or `*`. GET /v1/webhooks/event-types lists them. */
-  event_types: string[];
-  /** Products to send events of; empty: all products. */
-  product_ids: string[];
-  /** Status of the object. */
-  status: 'enabled' | 'disabled';
-  /** Reason the endpoint is disabled. */
-  disabled_reason?: string;
-  /** Bytes that `X-Svc-Signature` covers: `timestamp.body`, or the raw `body` alone. */
-  signed_payload: 'timestamp.body' | 'body';
-  /** Last characters of the secret. */
-  secret_hint: string;
-  /** Time of the last successful attempt. Successes within a minute count as one. */
-  last_success_at?: Timestamp;
-  /** Time of the last failed attempt. */
-  last_failure_at?: Timestamp;
-  /** Number of failed attempts since the last success. */
-  failure_streak: number;
-  /** Time since which all deliveries fail. */
-  failing_since?: Timestamp;
-  /** Time at which the endpoint is disabled, unless a delivery succeeds before. */
-  disables_at?: Timestamp;
-  /** True for real money, false for the sandbox. */
-  livemode: boolean;
-  /** Key or person that created the endpoint. */
-  created_by: Maker;
-  /** Key or person that last changed the URL or the secret. */
-  changed_by?: Maker;
-  /** Time at which the object was created. */
-  created_at: Timestamp;
-  /** Time of the last change to the object. */
-  updated_at: Timestamp;
-}
-
 export interface AutomationHook extends WebhookEndpoint {
   /** Same as `endpoint_id`, for automation platforms that expect `id`. */
   id: string;
@@ -1421,22 +1378,6 @@ export interface Discovery {
   routes: DiscoveryRoute[];
 }
 
-/** Resolution of a problem: a call, with your own values for each <…>, or a transaction. Without either, only the operator can resolve it. */
-export interface Fix {
-  /** Human-readable message. Do not branch on it. */
-  detail: string;
-  /** HTTP method. */
-  method?: 'GET' | 'POST' | 'PUT' | 'PATCH';
-  /** Path to call. */
-  path?: string;
-  /** Request body to send. */
-  body?: Record<string, unknown>;
-  /** Unsigned transaction in base64. Sign it with the payout wallet and send it. */
-  transaction?: string;
-  /** Page that explains the transaction and lets a wallet sign and send it. */
-  sign_url?: string;
-}
-
 export interface ProductWarning {
   /** Code of the warning. */
   code: 'payout_wallet_missing' | 'rail_disabled' | 'plan_unpublished' | 'one_use_by_default';
@@ -1520,6 +1461,26 @@ export interface Product {
   updated_at: Timestamp;
 }
 
+export type PaymentSessionRequest = {
+  /** Your own name for the buyer; identifies membership and entitlement. */
+  customer_ref?: string;
+  /** Rail of the hosted checkout. It must be ready for this product. Connect uses it unless it names another asset. Defaults to the product’s default_rail if that is ready, else to another ready rail. */
+  rail_id?: 'solana_usdc' | 'solana_sol' | 'solana_usdc_subscription' | 'x402_solana_usdc' | 'mpp_solana_usdc';
+  /** https URL for buyers after payment; `payment_id` and `status` are added. A hint only: verify the payment from your server. */
+  success_url?: string;
+  /** Your own key-value pairs, never shown to buyers: up to 50 keys of 40 characters, values of 500. An update merges; null removes a key. */
+  metadata?: Record<string, string>;
+} & (
+  | {
+      /** Identifier of the product. */
+      product_id: string;
+    }
+  | {
+      /** Your own name for the product: up to 180 characters, unique within its mode. Send either this or `product_id`. */
+      external_product_id: string;
+    }
+);
+
 export interface UpdateProductRequest {
   /** Name of the product, as buyers see it. */
   name?: string;
@@ -1592,27 +1553,6 @@ export interface ProductPage {
   has_more: boolean;
   /** False if the list has more entries than `total`. */
   total_exact?: false;
-}
-
-export interface ConnectRequest {
-  /** Asset that the buyer pays in: one of the product’s `accepted_assets`. Defaults to the asset of the price. */
-  asset?: 'USDC' | 'SOL';
-  /** Wallet of the buyer. With it, the response contains a transaction to sign. */
-  wallet_address?: string;
-  /** Email address. */
-  email?: string;
-  /** Your own name for the buyer; identifies membership and entitlement. Sent by the buyer, it is unverified: it extends a known membership and never changes its wallet or email address. */
-  customer_ref?: string;
-  /** Language of the buyer, such as `pt-BR` (BCP 47) or `pt_BR`: one of en, es, de, fr, pt-BR, ja, in any region. Stored with the payment. */
-  locale?: string;
-  /** Token of a hand-off, from its link. */
-  handoff_token?: string;
-  /** Identifier of the session in which a buyer proves their identity. */
-  identity_session_id?: string;
-  /** Payment session from POST /v1/access/payment-sessions. Its price, customer and success URL take precedence. It is paid once. */
-  payment_session_id?: string;
-  /** Unsigned payment of this product to replace. It fails with `replaced`, and the response is a new payment, in `asset` or with a new expiry. */
-  replaces_payment_id?: string;
 }
 
 export interface Subscribing {
@@ -1875,6 +1815,63 @@ export interface Payment {
   poll_after_ms: number | null;
 }
 
+/** On-chain consent of a buyer to one collection per period. */
+export interface NativeSubscription {
+  /** Identifier of the native subscription: the buyer’s consent to one collection per period. */
+  authorization_id: string;
+  /** Identifier of the product. */
+  product_id: string;
+  /** Wallet that subscribed and that payments are collected from. */
+  subscriber_wallet: string;
+  /** Address of the on-chain plan: price, period and destination. No party can change it. */
+  plan_address: string;
+  /** Address of the subscription account, derived from the plan and the wallet. */
+  subscription_address: string;
+  /** Status of the object. */
+  status: 'pending' | 'active' | 'past_due' | 'requires_reapproval' | 'cancel_requested' | 'cancelled' | 'expired';
+  /** Price of each period, as the buyer agreed to it. */
+  amount: Money;
+  /** Length of a period in hours. */
+  period_hours: number;
+  /** Start of the last collected period on the chain. */
+  current_period_start?: Timestamp;
+  /** End of the current period on the chain. */
+  current_period_end?: Timestamp;
+  /** End of the paid time; null: no end. */
+  paid_through: Timestamp | null;
+  /** Last attempt to collect a period. */
+  last_collection?: {
+    /** Time of the attempt. */
+    at: Timestamp;
+    /** Status of the object. */
+    status: 'collected' | 'failed';
+    /** Reason of the failure, as a code. */
+    code?:
+      | 'subscription_cancelled'
+      | 'subscription_requires_reapproval'
+      | 'insufficient_funds'
+      | 'account_frozen'
+      | 'account_missing'
+      | 'receiver_missing'
+      | 'puller_removed';
+    /** Signature of the transaction. */
+    tx_signature?: string;
+  };
+  /** Cancellation by the buyer: the time it was found on the chain, and the time from which nothing can be collected. */
+  cancel?: {
+    /** Time at which the cancellation was found on the chain. */
+    requested_at: Timestamp;
+    /** Time from which nothing can be collected. */
+    effective_at: Timestamp;
+  };
+  /** Time at which the merchant ended collecting. */
+  stopped_at?: Timestamp;
+  /** True for real money, false for the sandbox. */
+  livemode: boolean;
+  /** Version of the object. Each change increases it. */
+  version: number;
+}
+
 export interface SendTransactionResponse {
   /** Current state of the payment. */
   payment: Payment;
@@ -1924,6 +1921,27 @@ export interface IdentitySession {
   deep_link: string;
   /** Time of expiry. */
   expires_at: Timestamp;
+}
+
+export interface ConnectRequest {
+  /** Asset that the buyer pays in: one of the product’s `accepted_assets`. Defaults to the asset of the price. */
+  asset?: 'USDC' | 'SOL';
+  /** Wallet of the buyer. With it, the response contains a transaction to sign. */
+  wallet_address?: string;
+  /** Email address. */
+  email?: string;
+  /** Your own name for the buyer; identifies membership and entitlement. Sent by the buyer, it is unverified: it extends a known membership and never changes its wallet or email address. */
+  customer_ref?: string;
+  /** Language of the buyer, such as `pt-BR` (BCP 47) or `pt_BR`: one of en, es, de, fr, pt-BR, ja, in any region. Stored with the payment. */
+  locale?: string;
+  /** Token of a hand-off, from its link. */
+  handoff_token?: string;
+  /** Identifier of the session in which a buyer proves their identity. */
+  identity_session_id?: string;
+  /** Payment session from POST /v1/access/payment-sessions. Its price, customer and success URL take precedence. It is paid once. */
+  payment_session_id?: string;
+  /** Unsigned payment of this product to replace. It fails with `replaced`, and the response is a new payment, in `asset` or with a new expiry. */
+  replaces_payment_id?: string;
 }
 
 export interface ConnectorIdentity {
@@ -2124,18 +2142,6 @@ export interface Receipt {
   invoice_metadata?: InvoiceMetadata;
   /** Time at which the object was created. */
   created_at: Timestamp;
-}
-
-export interface RefundTransactionRequest {
-  /** Amount to refund. Defaults to the rest of price and overpayment. */
-  amount?: {
-    /** Asset: `USDC` or `SOL`. */
-    asset: 'USDC' | 'SOL';
-    /** Decimal amount as text, such as `12.5`. USDC has at most 6 decimals, SOL at most 9; more are refused. */
-    amount: string;
-  };
-  /** True to revoke what the payment bought once the refund is found, and to stop the subscription that it paid a period of. */
-  revoke_access?: boolean;
 }
 
 export interface RefundTransaction {
@@ -2384,6 +2390,49 @@ export interface CreateWebhookEndpointRequest {
   signed_payload?: 'timestamp.body' | 'body';
 }
 
+export interface WebhookEndpoint {
+  /** Identifier of the endpoint. */
+  endpoint_id: string;
+  /** Kind of the object. */
+  kind: 'webhook' | 'automation';
+  /** URL that receives the events. */
+  url: string;
+  /** Your own description of the endpoint. */
+  description?: string;
+  /** Event types to send: `payment.confirmed`, a group such as `payment.*`, or `*`. GET /v1/webhooks/event-types lists them. */
+  event_types: string[];
+  /** Products to send events of; empty: all products. */
+  product_ids: string[];
+  /** Status of the object. */
+  status: 'enabled' | 'disabled';
+  /** Reason the endpoint is disabled. */
+  disabled_reason?: string;
+  /** Bytes that `X-Svc-Signature` covers: `timestamp.body`, or the raw `body` alone. */
+  signed_payload: 'timestamp.body' | 'body';
+  /** Last characters of the secret. */
+  secret_hint: string;
+  /** Time of the last successful attempt. Successes within a minute count as one. */
+  last_success_at?: Timestamp;
+  /** Time of the last failed attempt. */
+  last_failure_at?: Timestamp;
+  /** Number of failed attempts since the last success. */
+  failure_streak: number;
+  /** Time since which all deliveries fail. */
+  failing_since?: Timestamp;
+  /** Time at which the endpoint is disabled, unless a delivery succeeds before. */
+  disables_at?: Timestamp;
+  /** True for real money, false for the sandbox. */
+  livemode: boolean;
+  /** Key or person that created the endpoint. */
+  created_by: Maker;
+  /** Key or person that last changed the URL or the secret. */
+  changed_by?: Maker;
+  /** Time at which the object was created. */
+  created_at: Timestamp;
+  /** Time of the last change to the object. */
+  updated_at: Timestamp;
+}
+
 export interface WebhookEndpointWithSecret extends WebhookEndpoint {
   /** Signing secret. Shown only in this response. */
   secret: string;
@@ -2419,41 +2468,6 @@ export interface RecoverWebhookRequest {
 export interface WebhookRecovery {
   /** Number of deliveries scheduled. */
   scheduled: number;
-}
-
-export interface WebhookDelivery {
-  /** Identifier of the delivery. */
-  delivery_id: number;
-  /** Identifier of the endpoint. */
-  endpoint_id: string;
-  /** Identifier of the event. Use it to process each event once. */
-  event_id: string;
-  /** Type of the event, such as `payment.confirmed`. */
-  event_type: string;
-  /** Status of the object. */
-  status: 'pending' | 'retrying' | 'succeeded' | 'failed' | 'cancelled';
-  /** Number of the attempt, from 1. */
-  attempt: number;
-  /** Maximum number of attempts. */
-  max_attempts: number;
-  /** HTTP status that your server returned. */
-  response_status?: number;
-  /** Response time of your server in milliseconds. */
-  response_ms?: number;
-  /** Beginning of the response body of your server. */
-  response_excerpt?: string;
-  /** Reason the attempt failed without a response. */
-  error?: string;
-  /** True for a delivery from a test of the endpoint. */
-  test?: true;
-  /** Time of the next attempt. */
-  next_attempt_at?: Timestamp | null;
-  /** Identifier of the delivery that this one repeats. */
-  replay_of?: number;
-  /** Time at which the object was created. */
-  created_at: Timestamp;
-  /** Time of completion. */
-  completed_at?: Timestamp;
 }
 
 export interface WebhookDeliveryPage {
@@ -2649,7 +2663,7 @@ export interface AddMessageRequest {
 export interface AuditEntry {
   /** Identifier of the entry. */
   entry_id: string;
-  /** Number of the entry in the log of the account, from 1. */
+  /** Number of the entry in the log, from 1. */
   seq: number;
   /** Time of the action. */
   at: Timestamp;
@@ -2659,9 +2673,9 @@ export interface AuditEntry {
     kind: 'person' | 'key' | 'staff' | 'operator' | 'system';
     /** Identifier of the person or key. */
     id?: string;
-    /** Name of the person, key or operator at that time. */
+    /** Name of the person, key or operator. */
     name?: string;
-    /** Role of the person in the account at that time. */
+    /** Role of the person. */
     role?: string;
   };
   /** Action: one of `x-audit-actions`. */
@@ -2677,6 +2691,7 @@ export interface AuditEntry {
       | 'domain'
       | 'endpoint'
       | 'entitlement'
+      | 'invitation'
       | 'key'
       | 'listing'
       | 'member'
@@ -2694,13 +2709,13 @@ export interface AuditEntry {
     /** Unique identifier. */
     id: string;
   };
-  /** Changed fields before the action. Secrets are never recorded. */
+  /** Changed fields before the action. */
   before?: Record<string, unknown>;
-  /** Changed fields after the action. Secrets are never recorded. */
+  /** Changed fields after the action. */
   after?: Record<string, unknown>;
   /** `done`, or `refused`. */
   outcome: 'done' | 'refused';
-  /** Reason given for the action, or of the refusal. */
+  /** Reason of the action, or of its refusal. */
   reason?: string;
   /** Identifier of the request in the operator’s log. */
   request_id: string;
@@ -2712,9 +2727,9 @@ export interface AuditEntry {
   livemode: boolean;
   /** True if names and addresses were erased with the account. */
   erased?: true;
-  /** Hash of the entry before; 64 zeros for the first. Absent until the entry is chained. */
+  /** Hash of the entry before. 64 zeros for the first. */
   prev_hash?: string;
-  /** SHA-256 of the RFC 8785 bytes of this entry without `hash`. Absent until the entry is chained. */
+  /** SHA-256 of the RFC 8785 bytes of this entry without `hash`. */
   hash?: string;
 }
 
@@ -2741,9 +2756,9 @@ export interface AuditLogVerification {
   checked: number;
   /** End of the chain. */
   head: {
-    /** Number of the last chained entry; 0 if none is. */
+    /** Number of the last chained entry. */
     seq: number;
-    /** Hash of the last chained entry. Store it elsewhere to prove later that nothing before was changed. */
+    /** Hash of the last chained entry. */
     hash: string;
   };
   /** Number of the first entry that is missing or was changed. */
@@ -2760,36 +2775,10 @@ export type Customer =
       customer_ref: string;
     };
 
-export type ConsumeRequest = {
-  /** Customer: a wallet, or your own name for the customer. Send either this or `sign_in`. */
-  customer?: Customer;
-  /** Value of the buyer’s SIGN-IN-WITH-X header, unchanged. The wallet that signed is the customer. */
-  sign_in?: string;
-  /** Number of units; 1 by default. */
-  units?: number;
-  /** Resource that the customer requested. Part of the challenge. */
-  resource?: {
-    /** URL of the resource. If the x402 rail has origins and the URL is on none of them, it moves to the first one. */
-    url: string;
-    /** Method of the request. */
-    method?: 'GET' | 'HEAD' | 'DELETE' | 'POST' | 'PUT' | 'PATCH';
-    /** Name of the MCP tool that was called, instead of a method. */
-    tool_name?: string;
-    /** Description of the resource. */
-    description?: string;
-    /** Media type of the resource. */
-    mime_type?: string;
-  };
-} & (
-  | {
-      /** Identifier of the product. */
-      product_id: string;
-    }
-  | {
-      /** Your own name for the product: up to 180 characters, unique within its mode. Send either this or `product_id`. */
-      external_product_id: string;
-    }
-);
+export interface CancelIntentRequest {
+  /** Wallet that subscribed. */
+  wallet_address: string;
+}
 
 export interface ConsumeResponse {
   /** True if the units were consumed: serve the request. */
@@ -3102,26 +3091,6 @@ export interface ConfirmSubscriptionPlanRequest {
   tx_signature: string;
 }
 
-export type PaymentSessionRequest = {
-  /** Your own name for the buyer; identifies membership and entitlement. */
-  customer_ref?: string;
-  /** Rail of the hosted checkout. It must be ready for this product. Connect uses it unless it names another asset. Defaults to the product’s default_rail if that is ready, else to another ready rail. */
-  rail_id?: 'solana_usdc' | 'solana_sol' | 'solana_usdc_subscription' | 'x402_solana_usdc' | 'mpp_solana_usdc';
-  /** https URL for buyers after payment; `payment_id` and `status` are added. A hint only: verify the payment from your server. */
-  success_url?: string;
-  /** Your own key-value pairs, never shown to buyers: up to 50 keys of 40 characters, values of 500. An update merges; null removes a key. */
-  metadata?: Record<string, string>;
-} & (
-  | {
-      /** Identifier of the product. */
-      product_id: string;
-    }
-  | {
-      /** Your own name for the product: up to 180 characters, unique within its mode. Send either this or `product_id`. */
-      external_product_id: string;
-    }
-);
-
 export interface PaymentSession {
   /** Identifier of the payment session. */
   payment_session_id: string;
@@ -3149,6 +3118,37 @@ export type SettleRequest = {
   /** Units to consume in the same step; 422 with `meta.buys_units` above the amount that the payment buys. */
   consume_units?: number;
   /** Resource that the buyer requested. The signed receipt in `payment_response` names its URL, by default that of the product’s page. */
+  resource?: {
+    /** URL of the resource. If the x402 rail has origins and the URL is on none of them, it moves to the first one. */
+    url: string;
+    /** Method of the request. */
+    method?: 'GET' | 'HEAD' | 'DELETE' | 'POST' | 'PUT' | 'PATCH';
+    /** Name of the MCP tool that was called, instead of a method. */
+    tool_name?: string;
+    /** Description of the resource. */
+    description?: string;
+    /** Media type of the resource. */
+    mime_type?: string;
+  };
+} & (
+  | {
+      /** Identifier of the product. */
+      product_id: string;
+    }
+  | {
+      /** Your own name for the product: up to 180 characters, unique within its mode. Send either this or `product_id`. */
+      external_product_id: string;
+    }
+);
+
+export type ConsumeRequest = {
+  /** Customer: a wallet, or your own name for the customer. Send either this or `sign_in`. */
+  customer?: Customer;
+  /** Value of the buyer’s SIGN-IN-WITH-X header, unchanged. The wallet that signed is the customer. */
+  sign_in?: string;
+  /** Number of units; 1 by default. */
+  units?: number;
+  /** Resource that the customer requested. Part of the challenge. */
   resource?: {
     /** URL of the resource. If the x402 rail has origins and the URL is on none of them, it moves to the first one. */
     url: string;
@@ -3468,6 +3468,22 @@ export interface Listing {
   last_payment_at?: Timestamp;
 }
 
+/** Resolution of a problem: a call, with your own values for each <…>, or a transaction. Without either, only the operator can resolve it. */
+export interface Fix {
+  /** Human-readable message. Do not branch on it. */
+  detail: string;
+  /** HTTP method. */
+  method?: 'GET' | 'POST' | 'PUT' | 'PATCH';
+  /** Path to call. */
+  path?: string;
+  /** Request body to send. */
+  body?: Record<string, unknown>;
+  /** Unsigned transaction in base64. Sign it with the payout wallet and send it. */
+  transaction?: string;
+  /** Page that explains the transaction and lets a wallet sign and send it. */
+  sign_url?: string;
+}
+
 export interface ListingPage {
   /** Entries of this page. */
   items: Listing[];
@@ -3656,63 +3672,6 @@ export interface MeteredCommitRequest {
   [key: string]: unknown;
 }
 
-/** On-chain consent of a buyer to one collection per period. */
-export interface NativeSubscription {
-  /** Identifier of the native subscription: the buyer’s consent to one collection per period. */
-  authorization_id: string;
-  /** Identifier of the product. */
-  product_id: string;
-  /** Wallet that subscribed and that payments are collected from. */
-  subscriber_wallet: string;
-  /** Address of the on-chain plan: price, period and destination. No party can change it. */
-  plan_address: string;
-  /** Address of the subscription account, derived from the plan and the wallet. */
-  subscription_address: string;
-  /** Status of the object. */
-  status: 'pending' | 'active' | 'past_due' | 'requires_reapproval' | 'cancel_requested' | 'cancelled' | 'expired';
-  /** Price of each period, as the buyer agreed to it. */
-  amount: Money;
-  /** Length of a period in hours. */
-  period_hours: number;
-  /** Start of the last collected period on the chain. */
-  current_period_start?: Timestamp;
-  /** End of the current period on the chain. */
-  current_period_end?: Timestamp;
-  /** End of the paid time; null: no end. */
-  paid_through: Timestamp | null;
-  /** Last attempt to collect a period. */
-  last_collection?: {
-    /** Time of the attempt. */
-    at: Timestamp;
-    /** Status of the object. */
-    status: 'collected' | 'failed';
-    /** Reason of the failure, as a code. */
-    code?:
-      | 'subscription_cancelled'
-      | 'subscription_requires_reapproval'
-      | 'insufficient_funds'
-      | 'account_frozen'
-      | 'account_missing'
-      | 'receiver_missing'
-      | 'puller_removed';
-    /** Signature of the transaction. */
-    tx_signature?: string;
-  };
-  /** Cancellation by the buyer: the time it was found on the chain, and the time from which nothing can be collected. */
-  cancel?: {
-    /** Time at which the cancellation was found on the chain. */
-    requested_at: Timestamp;
-    /** Time from which nothing can be collected. */
-    effective_at: Timestamp;
-  };
-  /** Time at which the merchant ended collecting. */
-  stopped_at?: Timestamp;
-  /** True for real money, false for the sandbox. */
-  livemode: boolean;
-  /** Version of the object. Each change increases it. */
-  version: number;
-}
-
 export interface NativeSubscriptionPage {
   /** Entries of this page. */
   items: NativeSubscription[];
@@ -3727,11 +3686,6 @@ export interface NativeSubscriptionPage {
   has_more: boolean;
   /** False if the list has more entries than `total`. */
   total_exact?: false;
-}
-
-export interface CancelIntentRequest {
-  /** Wallet that subscribed. */
-  wallet_address: string;
 }
 
 export interface CancelIntent {
@@ -4045,6 +3999,18 @@ export interface SetupManifestRequest {
   live_requested?: boolean;
 }
 
+export interface RefundTransactionRequest {
+  /** Amount to refund. Defaults to the rest of price and overpayment. */
+  amount?: {
+    /** Asset: `USDC` or `SOL`. */
+    asset: 'USDC' | 'SOL';
+    /** Decimal amount as text, such as `12.5`. USDC has at most 6 decimals, SOL at most 9; more are refused. */
+    amount: string;
+  };
+  /** True to revoke what the payment bought once the refund is found, and to stop the subscription that it paid a period of. */
+  revoke_access?: boolean;
+}
+
 export interface ApproveSetupIntentRequest {
   /** Secret of the setup, as shown when the setup was created. */
   setup_secret: string;
@@ -4262,6 +4228,41 @@ export interface WebhookTestResult {
   response_ms?: number;
   /** Reason the attempt failed without a response. */
   error?: string;
+}
+
+export interface WebhookDelivery {
+  /** Identifier of the delivery. */
+  delivery_id: number;
+  /** Identifier of the endpoint. */
+  endpoint_id: string;
+  /** Identifier of the event. Use it to process each event once. */
+  event_id: string;
+  /** Type of the event, such as `payment.confirmed`. */
+  event_type: string;
+  /** Status of the object. */
+  status: 'pending' | 'retrying' | 'succeeded' | 'failed' | 'cancelled';
+  /** Number of the attempt, from 1. */
+  attempt: number;
+  /** Maximum number of attempts. */
+  max_attempts: number;
+  /** HTTP status that your server returned. */
+  response_status?: number;
+  /** Response time of your server in milliseconds. */
+  response_ms?: number;
+  /** Beginning of the response body of your server. */
+  response_excerpt?: string;
+  /** Reason the attempt failed without a response. */
+  error?: string;
+  /** True for a delivery from a test of the endpoint. */
+  test?: true;
+  /** Time of the next attempt. */
+  next_attempt_at?: Timestamp | null;
+  /** Identifier of the delivery that this one repeats. */
+  replay_of?: number;
+  /** Time at which the object was created. */
+  created_at: Timestamp;
+  /** Time of completion. */
+  completed_at?: Timestamp;
 }
 
 export interface DidDocument {
@@ -4639,38 +4640,38 @@ export interface ListAuditLogQuery {
   page?: number;
   /** Number of entries per page. */
   per_page?: number;
-  /** Return only actions of this kind of actor. */
+  /** Return only entries of this kind of actor. */
   actor_kind?: 'person' | 'key' | 'staff' | 'operator' | 'system';
-  /** Return only actions of this person or key. */
+  /** Return only entries of this person or key. */
   actor_id?: string;
-  /** Return only this action, or all of a noun: `key.*`. */
+  /** Return only this action, or those of a noun: `key.*`. */
   action?: string;
-  /** Return only actions on this object. */
+  /** Return only entries about this object. */
   subject_id?: string;
-  /** Return only actions that were done, or refused. */
+  /** Return only entries with this outcome. */
   outcome?: 'done' | 'refused';
-  /** Return only actions from this time on. A date means its beginning in UTC. */
+  /** Return only entries from this time on. */
   from?: string;
-  /** Return only actions before this time. */
+  /** Return only entries before this time. */
   to?: string;
   /** Text in the action, the actor’s name, or an identifier. */
   q?: string;
 }
 
 export interface ExportAuditLogQuery {
-  /** Return only actions of this kind of actor. */
+  /** Return only entries of this kind of actor. */
   actor_kind?: 'person' | 'key' | 'staff' | 'operator' | 'system';
-  /** Return only actions of this person or key. */
+  /** Return only entries of this person or key. */
   actor_id?: string;
-  /** Return only this action, or all of a noun: `key.*`. */
+  /** Return only this action, or those of a noun: `key.*`. */
   action?: string;
-  /** Return only actions on this object. */
+  /** Return only entries about this object. */
   subject_id?: string;
-  /** Return only actions that were done, or refused. */
+  /** Return only entries with this outcome. */
   outcome?: 'done' | 'refused';
-  /** Return only actions from this time on. A date means its beginning in UTC. */
+  /** Return only entries from this time on. */
   from?: string;
-  /** Return only actions before this time. */
+  /** Return only entries before this time. */
   to?: string;
   /** Text in the action, the actor’s name, or an identifier. */
   q?: string;

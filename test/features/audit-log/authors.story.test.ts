@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { bindDatabases, openOnly } from '../../support/fixtures/databases.ts';
 import { addApp, addPasskey, logInAgain, stepUpWith } from '../../support/people/factors.ts';
-import { actingToken, addMember, join } from '../../support/people/team.ts';
+import { acceptInvitation, actingToken, addMember, inviteTo, join } from '../../support/people/team.ts';
+import { MailWorld, verifyAddress } from '../../support/servers/mail.ts';
 import { type Merchant, World } from '../../support/world.ts';
 
 interface Entry {
@@ -23,7 +24,7 @@ const createProduct = (key: string) =>
 const actionsOf = (entries: Entry[]) => entries.map(({ action }) => action);
 
 describe('authors of entries', () => {
-  it('an admin’s act stands in the log of the owner’s account with the admin’s id, name and role', async () => {
+  it('the owner’s log has an admin’s act with the admin’s id, name and role', async () => {
     const owner = await w.merchant();
     const bob = await addMember(w, owner, 'admin');
     await rename(bob.userId, 'Bob');
@@ -33,7 +34,7 @@ describe('authors of entries', () => {
     expect(await read(bob.own.token, '&action=product.created')).toEqual([]);
   });
 
-  it('the role is that of the moment, and a key keeps its own name', async () => {
+  it('the role is that at the time of the act, and a key has a name of its own', async () => {
     const owner = await w.merchant();
     const bob = await addMember(w, owner, 'admin');
     const first = (await createProduct(bob.token)).body.product_id;
@@ -60,7 +61,7 @@ describe('authors of entries', () => {
     expect(page.items[0].actor).toEqual({ kind: 'person', id: bob.userId, role: 'admin' });
   });
 
-  it('what persons change about themselves stands in their own log, from whichever account they act', async () => {
+  it('the log of a person has what the person changed in a session for another account', async () => {
     const owner = await w.merchant();
     const bob = await addMember(w, owner, 'developer');
     const { codes } = await addApp(w, bob.token);
@@ -114,6 +115,36 @@ describe('entries of members', () => {
     expect(entries.every(({ actor }) => actor.id === owner.userId)).toBe(true);
     expect(entries.filter(({ livemode }) => !livemode).map(({ subject }) => subject.id)).toEqual([keys[1]]);
     expect(all.map(({ seq }) => seq).sort((a, b) => a - b)).toEqual(all.map((_, i) => i + 1));
+  });
+
+  it('an invitation, its withdrawal and the join of the invited person have entries', async () => {
+    const mails = new MailWorld();
+    const owner = await mails.merchant('growth');
+    await verifyAddress(mails, owner);
+    const [bob, cy] = [await mails.merchant(), await mails.merchant()];
+    const accepted = await inviteTo(mails, owner, bob.email);
+    const withdrawn = await inviteTo(mails, owner, cy.email);
+    const path = `/v1/account/invitations/${withdrawn.id}`;
+    expect((await mails.call('POST', `${path}/resend`, { key: owner.token })).status).toBe(202);
+    for (const _ of [1, 2]) expect((await mails.call('DELETE', path, { key: owner.token })).status).toBe(204);
+    expect((await acceptInvitation(mails, bob, accepted.token)).status).toBe(200);
+    const { items } = (await mails.call('GET', LOG, { key: owner.token })).body;
+    const found = items.filter(({ action }: Entry) => /^(?:member|invitation)\./.test(action)).reverse();
+    expect(found).toMatchObject([
+      { action: 'member.invited', subject: { type: 'invitation', id: accepted.id }, after: { email: bob.email, role: 'developer' } },
+      { action: 'member.invited', subject: { id: withdrawn.id }, actor: { id: owner.userId, role: 'owner' } },
+      { action: 'invitation.resent', subject: { id: withdrawn.id } },
+      { action: 'invitation.withdrawn', subject: { id: withdrawn.id } },
+      {
+        action: 'member.joined',
+        actor: { kind: 'person', id: bob.userId, role: 'developer' },
+        subject: { type: 'member', id: bob.userId },
+        after: { role: 'developer', invited_by: owner.userId },
+      },
+    ]);
+    expect(found).toHaveLength(5);
+    const own = (await mails.call('GET', `${LOG}?action=person.email_verified`, { key: bob.token })).body.items;
+    expect(own).toMatchObject([{ actor: { id: bob.userId }, after: { email: bob.email } }]);
   });
 
   it('a member who leaves is the author of the entry', async () => {

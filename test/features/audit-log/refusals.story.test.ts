@@ -88,7 +88,7 @@ describe('entries of refusals', () => {
 });
 
 describe('acts of staff', () => {
-  it('the first read of a ticket in an hour and each answer stand in the log of the ticket’s account', async () => {
+  it('the log of the ticket’s account has the first read in an hour and each answer', async () => {
     setNoon();
     const ada = await w.merchant();
     const opened = await w.call('POST', '/v1/support/tickets', {

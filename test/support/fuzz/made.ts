@@ -73,6 +73,12 @@ async function makeSession(w: World, { merchant }: Tenant): Promise<Made> {
   return { session_id: [items.find(({ current }: { current: boolean }) => !current).session_id] };
 }
 
+async function readEntry(w: World, { merchant }: Tenant): Promise<Made> {
+  const modes = ['live', 'sandbox'].map((mode) => w.call('GET', `/v1/account/audit-log?mode=${mode}`, { key: merchant.token }));
+  const pages = await Promise.all(modes);
+  return { entry_id: pages.flatMap(({ body }) => body.items.slice(0, 1).map((entry: { entry_id: string }) => entry.entry_id)) };
+}
+
 async function makeSandboxKey(w: World, { merchant }: Tenant): Promise<Made> {
   const { body } = await w.call('POST', '/v1/keys', { key: merchant.token, body: { name: 'changed', sandbox_mode: true } });
   return { key_id: [body.key.id] };

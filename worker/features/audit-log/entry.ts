@@ -13,14 +13,14 @@ const Hash = z.string().describe('SHA-256 in hex.');
 export const EntryBody = z
   .object({
     entry_id: z.string().describe('Identifier of the entry.'),
-    seq: z.int().describe('Number of the entry in the log of the account, from 1.'),
+    seq: z.int().describe('Number of the entry in the log, from 1.'),
     at: Timestamp.describe('Time of the action.'),
     actor: z
       .object({
         kind: z.enum(AUDIT_ACTORS).describe('Kind of the actor.'),
         id: z.string().optional().describe('Identifier of the person or key.'),
-        name: z.string().optional().describe('Name of the person, key or operator at that time.'),
-        role: z.string().optional().describe('Role of the person in the account at that time.'),
+        name: z.string().optional().describe('Name of the person, key or operator.'),
+        role: z.string().optional().describe('Role of the person.'),
       })
       .describe('Author of the action.'),
     action: z.string().describe('Action: one of `x-audit-actions`.'),
@@ -30,17 +30,17 @@ export const EntryBody = z
         id: z.string().describe('Unique identifier.'),
       })
       .describe('Object of the action.'),
-    before: Fields.optional().describe('Changed fields before the action. Secrets are never recorded.'),
-    after: Fields.optional().describe('Changed fields after the action. Secrets are never recorded.'),
+    before: Fields.optional().describe('Changed fields before the action.'),
+    after: Fields.optional().describe('Changed fields after the action.'),
     outcome: z.enum(AUDIT_OUTCOMES).describe('`done`, or `refused`.'),
-    reason: z.string().optional().describe('Reason given for the action, or of the refusal.'),
+    reason: z.string().optional().describe('Reason of the action, or of its refusal.'),
     request_id: z.string().describe('Identifier of the request in the operator’s log.'),
     ip: z.string().optional().describe('Address of the caller.'),
     session_id: z.string().optional().describe('Session of the person.'),
     livemode: Livemode,
     erased: z.literal(true).optional().describe('True if names and addresses were erased with the account.'),
-    prev_hash: Hash.optional().describe('Hash of the entry before; 64 zeros for the first. Absent until the entry is chained.'),
-    hash: Hash.optional().describe('SHA-256 of the RFC 8785 bytes of this entry without `hash`. Absent until the entry is chained.'),
+    prev_hash: Hash.optional().describe('Hash of the entry before. 64 zeros for the first.'),
+    hash: Hash.optional().describe('SHA-256 of the RFC 8785 bytes of this entry without `hash`.'),
   })
   .openapi('AuditEntry');
 type Entry = z.infer<typeof EntryBody>;

@@ -13,19 +13,17 @@ const ACTIONS: readonly string[] = [...AUDIT_ACTIONS, ...new Set(AUDIT_ACTIONS.m
 const Instant = z.union([z.iso.datetime({ offset: true }), z.iso.date()]).optional();
 
 const FilterQuery = {
-  actor_kind: z.enum(AUDIT_ACTORS).optional().describe('Return only actions of this kind of actor.'),
-  actor_id: z.string().max(64).optional().describe('Return only actions of this person or key.'),
+  actor_kind: z.enum(AUDIT_ACTORS).optional().describe('Return only entries of this kind of actor.'),
+  actor_id: z.string().max(64).optional().describe('Return only entries of this person or key.'),
   action: z
     .string()
     .refine((action) => ACTIONS.includes(action), 'Expected an action, or `<noun>.*`')
     .optional()
-    .describe('Return only this action, or all of a noun: `key.*`.'),
-  subject_id: z.string().max(253).optional().describe('Return only actions on this object.'),
-  outcome: z.enum(AUDIT_OUTCOMES).optional().describe('Return only actions that were done, or refused.'),
-  from: Instant.openapi({ type: 'string', format: 'date-time' }).describe(
-    'Return only actions from this time on. A date means its beginning in UTC.',
-  ),
-  to: Instant.openapi({ type: 'string', format: 'date-time' }).describe('Return only actions before this time.'),
+    .describe('Return only this action, or those of a noun: `key.*`.'),
+  subject_id: z.string().max(253).optional().describe('Return only entries about this object.'),
+  outcome: z.enum(AUDIT_OUTCOMES).optional().describe('Return only entries with this outcome.'),
+  from: Instant.openapi({ type: 'string', format: 'date-time' }).describe('Return only entries from this time on.'),
+  to: Instant.openapi({ type: 'string', format: 'date-time' }).describe('Return only entries before this time.'),
   q: z.string().trim().min(2).max(200).optional().describe('Text in the action, the actor’s name, or an identifier.'),
 };
 type Filter = z.output<z.ZodObject<typeof FilterQuery>>;
@@ -51,8 +49,8 @@ const VerificationBody = z
     checked: z.int().describe('Number of entries that were checked.'),
     head: z
       .object({
-        seq: z.int().describe('Number of the last chained entry; 0 if none is.'),
-        hash: z.string().describe('Hash of the last chained entry. Store it elsewhere to prove later that nothing before was changed.'),
+        seq: z.int().describe('Number of the last chained entry.'),
+        hash: z.string().describe('Hash of the last chained entry.'),
       })
       .describe('End of the chain.'),
     broken_at: z.int().optional().describe('Number of the first entry that is missing or was changed.'),
@@ -65,7 +63,7 @@ export const auditLogRoutes = routes('Audit log', 'log')
     id: 'listAuditLog',
     sdk: 'auditLog.list',
     summary: 'List the audit log',
-    description: `Lists who did what to the account, newest first, in the mode of the caller. Entries are retained for 730 days. ${countedLessWith('a filter')}`,
+    description: `Lists who did what to the account, newest first. ${countedLessWith('a filter')}`,
     query: { ...PageQuery, ...FilterQuery },
     returns: pageOf(EntryBody, 'AuditEntryPage'),
     answer: async ({ scope, query: { page: number, per_page, ...query } }) => {
@@ -79,8 +77,7 @@ export const auditLogRoutes = routes('Audit log', 'log')
     id: 'exportAuditLog',
     sdk: 'auditLog.export',
     summary: 'Export the audit log',
-    description:
-      "Exports the audit log as CSV (RFC 4180, UTF-8), newest first, at most 100,000 rows; `X-Svc-Truncated: true` if more exist. Cells that a spreadsheet would read as a formula begin with a `'`.",
+    description: 'Exports the audit log as CSV, under the rules of the receipts’ export.',
     query: { ...FilterQuery },
     returns: {
       200: {
@@ -103,8 +100,7 @@ export const auditLogRoutes = routes('Audit log', 'log')
     id: 'verifyAuditLog',
     sdk: 'auditLog.verify',
     summary: 'Verify the audit log',
-    description:
-      'Recomputes the hash chain of the whole log, in both modes. Entries of the last minute may not be chained yet, and are not checked.',
+    description: 'Recomputes the hash chain of the log, in both modes. Entries are chained within a minute.',
     returns: VerificationBody,
     answer: async ({ scope }) => {
       const { checked, head, brokenAt } = await (await import('./verify.ts')).verifyLog(scope);

@@ -1,7 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { formatErrorChain } from '#core/errors.ts';
 import { answerBazaar } from '#features/catalogue/facilitated.ts';
-import { FEE_BUDGET_TEXT } from '#features/settlements/fee-budget.ts';
 import type { Scope } from '#platform/context.ts';
 import { NetworkId, ok, type RouteContext } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
@@ -88,7 +87,7 @@ export const facilitatorRoutes = routes('x402', 'consume')
     idempotency: 'natural',
     agent: { confirm: true },
     summary: 'Settle a payment for your server',
-    description: `Settles a payment. Body and response follow the x402 reference; a refusal is 200 as well. The payment itself is the idempotency key: it is settled once. Of concurrent calls, one gets \`success: true\` and the others \`duplicate_settlement\` with the signature in \`transaction\`. A later call of the same account gets the first result again, so a lost response loses nothing: verify each request first, which refuses a payment with an earlier success, and serve once per \`transaction\`. Another account gets \`duplicate_settlement\`. \`settlement_pending\` means that no call has its success yet: repeat with the same payment. Nothing is granted and no payment is recorded: your server is responsible for both. ${FEE_BUDGET_TEXT}`,
+    description: `Settles a payment. Body and response follow the x402 reference; a refusal is 200 as well. The payment itself is the idempotency key: it is settled once. Of concurrent calls, one gets \`success: true\` and the others \`duplicate_settlement\` with the signature in \`transaction\`. A later call of the same account gets the first result again, so a lost response loses nothing: verify each request first, which refuses a payment with an earlier success, and serve once per \`transaction\`. Another account gets \`duplicate_settlement\`. \`settlement_pending\` means that no call has its success yet: repeat with the same payment. Nothing is granted and no payment is recorded: your server is responsible for both. Network fees, their budget and the limits of a payer are those of POST /v1/access/x402/settle.`,
     bucket: 'metered',
     body: FacilitatorRequest,
     returns: ok(SettleResponse.openapi('FacilitatorSettlement'), 'Settled or refused'),

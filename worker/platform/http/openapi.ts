@@ -55,7 +55,7 @@ export interface AppEnv {
     admitted: AdmittedCall | undefined;
     /** Valid key of the request, set whatever the result. */
     key: { keyId: string; admissionId: string } | undefined;
-    /** Member whose role does not allow the request. */
+    /** Member with a role that does not allow the request. */
     refusedMember: { accountId: AccountId; personId: AccountId; role: Role; livemode: boolean } | undefined;
     /** Set once in app.ts, so that guards do not depend on the account store. */
     authenticate(c: RouteContext, permission: Permission | null, asked?: AskedAccess): Promise<Actor>;
@@ -177,6 +177,8 @@ export function errors(...failures: Failure[]) {
 
 /** Codes of an answer, in the document until the error components are made from them. */
 export const CODES = 'x-codes';
+/** Actions that an operation declares, for tests. The document lists those of all operations once. */
+export const ACTIONS = Symbol('audit actions');
 
 const codesOf = (response: RouteConfig['responses'][string] | undefined): ErrorCode[] =>
   ((response as { [CODES]?: ErrorCode[] } | undefined)?.[CODES] ?? []).filter((code) => code !== 'unknown_field');

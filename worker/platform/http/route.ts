@@ -32,6 +32,7 @@ import type { CallBucket, PublicBucketName } from '#rules/plans.ts';
 import { KINDS, type Kind, type KindOptions } from './callers.ts';
 import { IdempotencyHeader, type KeyOptions, keyedRequest, OptionalIdempotencyHeader, sendAnswer } from './idempotency-key.ts';
 import {
+  ACTIONS,
   type ActorEnv,
   type AppEnv,
   errors,
@@ -259,9 +260,6 @@ function configOf({ security, scope, middleware, key, takesMode, codes }: Kind, 
 }
 
 const READS = ['GET', 'HEAD'];
-
-/** Actions that an operation declares, for tests. The document lists those of all operations once. */
-export const ACTIONS = Symbol('audit actions');
 
 /** Texts and extensions of an operation. Throws for a write that does not say what a repeated call does, or what the audit log records. */
 function operationOf(route: AnyRoute & { id: string }, method: string, { security = [], key }: Partial<Kind>, query?: z.ZodObject) {

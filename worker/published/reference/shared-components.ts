@@ -136,12 +136,6 @@ function shorten({ required, schema: { description, ...schema } = {}, ...paramet
   return { ...parameter, ...(required && { required }), schema: isSaid || description === undefined ? schema : { description, ...schema } };
 }
 
-/** Leaves out what is the default, and the description of the schema if it is that of the parameter. */
-function shorten({ required, schema: { description, ...schema } = {}, ...parameter }: Parameter): Parameter {
-  const isSaid = description === parameter.description;
-  return { ...parameter, ...(required && { required }), schema: isSaid || description === undefined ? schema : { description, ...schema } };
-}
-
 function shareParameters(operations: Operation[]): Record<string, Parameter> {
   const uses = new Map<string, number>();
   for (const operation of operations) operation.parameters = (operation.parameters as Parameter[] | undefined)?.map(shorten);
@@ -161,6 +155,30 @@ function shareParameters(operations: Operation[]): Record<string, Parameter> {
   return shared;
 }
 
+/** Schemas that follow a similar one rather than their first use, so that the document compresses well. */
+const FOLLOWED: [name: string, before: string][] = [
+  ['WebhookEndpoint', 'CreateWebhookEndpointRequest'],
+  ['NativeSubscription', 'Payment'],
+  ['WebhookDelivery', 'WebhookTestResult'],
+  ['ConnectRequest', 'IdentitySession'],
+  ['ConsumeRequest', 'SettleRequest'],
+  ['CancelIntentRequest', 'Customer'],
+  ['RefundTransactionRequest', 'SetupManifestRequest'],
+  ['PaymentSessionRequest', 'Product'],
+  ['Fix', 'Listing'],
+];
+
+/** Schemas in the order of their first use, but for `FOLLOWED`, and events at the end. */
+function orderSchemas<T extends object>(schemas: T): T {
+  const names = Object.keys(schemas).filter((name) => !name.endsWith('Event'));
+  for (const [name, before] of FOLLOWED) {
+    if (!names.includes(name) || !names.includes(before)) continue;
+    names.splice(names.indexOf(name), 1);
+    names.splice(names.indexOf(before) + 1, 0, name);
+  }
+  return { ...(Object.fromEntries(names.map((name) => [name, schemas[name as keyof T]])) as T), ...schemas };
+}
+
 /**
  * Writes every error answer once, per status and set of codes, with `code` narrowed to these, and names the shared headers and
  * parameters. Mutates and returns the document.
@@ -174,7 +192,7 @@ export function shareComponents<D extends Document>(document: D): D {
     for (const [status, response] of Object.entries(own as Record<string, ResponseNode>)) {
       if (status < '400') {
         const isKeyed = idempotency === 'required' || idempotency === 'honoured';
-        response.headers = { ...headersOf('X-Svc-Request-Id', ...(isKeyed ? ['Idempotent-Replayed'] : [])), ...response.headers };
+        if (isKeyed) response.headers = { ...headersOf('Idempotent-Replayed'), ...response.headers };
         continue;
       }
       const codes = componentName(response[CODES] ?? []);
@@ -188,13 +206,9 @@ export function shareComponents<D extends Document>(document: D): D {
   }
   const parameters = shareParameters(operations);
   const schemas = document.components?.schemas ?? {};
-  const events = Object.keys(schemas).filter((name) => name.endsWith('Event'));
   document.components = {
     ...document.components,
-    schemas: inOrder(
-      schemas,
-      Object.keys(schemas).filter((name) => !events.includes(name)),
-    ),
+    schemas: orderSchemas(schemas),
     responses: { ...document.components?.responses, ...responses },
     headers: HEADERS,
     parameters,

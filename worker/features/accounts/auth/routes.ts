@@ -19,7 +19,7 @@ import { routes } from '#platform/http/route.ts';
 import { ROLES } from '#rules/access/roles.ts';
 import type { SignIn } from '#rules/admission.ts';
 import { PLAN_NAMES, planAt } from '#rules/plans.ts';
-import { endSession, endSessions } from '../entries/ended-sessions.ts';
+import { endOwnSession, endOwnSessions } from '../entries/ended-sessions.ts';
 import { findActing } from '../members/acting.ts';
 import { signInByLink } from '../passwords/sign-in-link.ts';
 import { bearerOf } from './authenticate.ts';
@@ -262,8 +262,8 @@ export const authRoutes = routes('Authentication')
     audit: ['session.ended'],
     answer: async ({ ctx, actor, body: { end } }) => {
       if (end === undefined) return { detail: 'Signed out. Discard the token: it remains valid until it expires.' };
-      if (end === 'session' && actor.signIn) await endSession(ctx, actor, actor.signIn.sessionId);
-      else await endSessions(ctx, actor, null);
+      if (end === 'session' && actor.signIn) await endOwnSession(ctx, actor, actor.signIn.sessionId);
+      else await endOwnSessions(ctx, actor, null);
       return { detail: end === 'session' ? 'The session has ended.' : 'All sessions have ended.' };
     },
   });

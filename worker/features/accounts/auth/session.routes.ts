@@ -4,7 +4,7 @@ import { CreatedAt, ExpiresAt, given, orNull, Timestamp } from '#platform/http/o
 import { routes } from '#platform/http/route.ts';
 import { FACTORS, SESSION_METHODS, type Session, USER_AGENT_MAX } from '#rules/access/sessions.ts';
 import type { SignIn } from '#rules/admission.ts';
-import { endSession, endSessions } from '../entries/ended-sessions.ts';
+import { endOwnSession, endOwnSessions } from '../entries/ended-sessions.ts';
 import { listSessions } from './sessions.ts';
 
 const SessionBody = z
@@ -58,7 +58,7 @@ export const sessionRoutes = routes('Account')
     description: 'Ends one of your sessions, from the next request on. A repeated call changes nothing.',
     returns: { 204: { description: 'Ended' } },
     codes: ['not_found'],
-    leased: ({ ctx, actor, params }) => endSession(ctx, actor, params.session_id),
+    leased: ({ ctx, actor, params }) => endOwnSession(ctx, actor, params.session_id),
     audit: ['session.ended'],
     present: () => undefined,
   })
@@ -74,7 +74,7 @@ export const sessionRoutes = routes('Account')
     returns: z.object({ ended: z.int().describe('Number of sessions that ended.') }).openapi('EndedSessions'),
     leased: ({ ctx, actor, query }) => {
       const except = query.keep_current === 'true' ? (actor.signIn?.sessionId ?? null) : null;
-      return endSessions(ctx, actor, except);
+      return endOwnSessions(ctx, actor, except);
     },
     audit: ['session.ended'],
     present: (ended) => ({ ended }),

@@ -12,7 +12,7 @@ import { announceEntries } from '#platform/queues/send-jobs.ts';
 import { findAdmission, findKey } from '../store.ts';
 
 const REFUSED_A_DAY = 100;
-/** Accounts whose log takes no more refusals until a time, so that a caller that repeats itself costs no reads. */
+/** Accounts with a full log of refusals, and the time until which none is tried, so that a repeated call costs no reads. */
 const full = new Memory<AccountId, number>(1000);
 const FULL_MS = 10 * MINUTE;
 
@@ -44,7 +44,7 @@ export async function recordRefusal(ctx: Ctx, caller: Caller, { options }: ApiEr
   announceEntries(ctx);
 }
 
-/** Log and author of a refusal. The account of a key that was not admitted is looked up. */
+/** Log and author of a refusal. The account of a refused key is read from the database. */
 async function findRefused(ctx: Ctx, { key, refusedMember }: Caller): Promise<Refused | null> {
   const { actor } = ctx.acting;
   if (actor) return { home: homeOf(ctx, actor.accountId), tenant: { merchantId: actor.accountId, livemode: actor.livemode } };

@@ -3,13 +3,12 @@
  * @module
  */
 
-import { sql } from 'drizzle-orm';
 import { ApiError, formatErrorChain } from '#core/errors.ts';
 import type { AccountId } from '#core/ids.ts';
 import { DAY, HOUR } from '#core/time.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { type NewAuditEntry, personIn, recordAction } from '#platform/db/audit/record-action.ts';
-import { hasEntry, isRefusedOften, isRefusedTo } from '#platform/db/audit/recorded.ts';
+import { hasEntry, isRefusedTo } from '#platform/db/audit/recorded.ts';
 import { commit, type Write } from '#platform/db/commit.ts';
 import { homeOf } from '#platform/db/directory.ts';
 import { announceEntries } from '#platform/queues/send-jobs.ts';
@@ -58,7 +57,7 @@ export function noteRefusedSignIn(ctx: Ctx, find: () => Promise<{ id: AccountId 
 async function recordRefusedSignIn(ctx: Ctx, personId: AccountId, { method, reason }: RefusedSignIn): Promise<void> {
   const home = homeOf(ctx, personId);
   const network = sharedNetworkOf(ctx.acting.origin?.ip ?? '127.0.0.1');
-  const known = { merchantId: personId, action: 'session.started' } as const;
+  const known = { merchantId: personId, action: 'session.started', since: ctx.wallNow - DAY } as const;
   const entry: NewAuditEntry = {
     action: known.action,
     subject: { type: 'person', id: personId },
@@ -67,11 +66,11 @@ async function recordRefusedSignIn(ctx: Ctx, personId: AccountId, { method, reas
     after: { method, network },
     by: { kind: 'person', id: null },
   };
-  const isKnown = sql`${isRefusedTo({ ...known, since: ctx.wallNow - HOUR }, network)} OR ${isRefusedOften({ ...known, since: ctx.wallNow - DAY }, REFUSED_A_DAY)}`;
+  const isKnown = isRefusedTo(known, { network, recently: ctx.wallNow - HOUR, max: REFUSED_A_DAY });
   await store(home, recordAction(home, ownLog(personId), entry, isKnown));
   announceEntries(ctx);
 }
 
 /** Reason of a refused sign-in, as the caller learns it. */
-export const reasonOf = (error: unknown): string =>
+export const refusalReasonOf = (error: unknown): string =>
   error instanceof ApiError ? String(error.options.meta?.reason ?? error.code) : 'invalid_credentials';

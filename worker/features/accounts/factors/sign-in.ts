@@ -7,7 +7,7 @@ import type { Origin } from '#rules/access/sessions.ts';
 import { SIGN_IN_PROVIDERS, type SignIn } from '#rules/admission.ts';
 import { type ProvenFactor, personObject, startSession } from '../auth/sessions.ts';
 import { requireActive } from '../auth/sign-in.ts';
-import { noteRefusedSignIn, reasonOf } from '../entries/sign-ins.ts';
+import { noteRefusedSignIn, refusalReasonOf } from '../entries/sign-ins.ts';
 import { listIdentities } from '../oauth/store.ts';
 import { beginCeremony } from '../passkeys/ceremony.ts';
 import { findCredential, requestOptions } from '../passkeys/passkey.ts';
@@ -94,7 +94,7 @@ export async function redeemTicket(
     const isOurs = checked && (await takeState(globalOf(ctx).db, ticket.id, ticket.expiresAt)) && (await checked.spend());
     return isOurs ? checked : null;
   }).catch((error: unknown) => {
-    noteRefusedSignIn(ctx, async () => account, { method: 'factor', reason: reasonOf(error) });
+    noteRefusedSignIn(ctx, async () => account, { method: 'factor', reason: refusalReasonOf(error) });
     throw error;
   });
   return { account, signIn: await beginProven(home, account, ticket.method, origin, proven) };

@@ -75,6 +75,7 @@ export const invitationRoutes = routes('Account', 'members')
     returns: { 201: { description: 'Invited', content: { 'application/json': { schema: InvitationBody } } } },
     codes: ['state_conflict', 'plan_limit_reached', 'mail_not_configured'],
     once: ({ scope, actor, body }, storeAnswer) => invite(scope, actor, body, storeAnswer),
+    audit: ['member.invited'],
     present: (made, { ctx }) => toResource(ctx, made),
   })
   .person({
@@ -96,6 +97,7 @@ export const invitationRoutes = routes('Account', 'members')
     returns: { 202: { description: 'Accepted', content: { 'application/json': { schema: DetailResponse } } } },
     codes: ['not_found', 'state_conflict', 'mail_not_configured'],
     once: ({ scope, actor, params }, storeAnswer) => resendInvitation(scope, actor, params.invitation_id, storeAnswer),
+    audit: ['invitation.resent'],
     present: () => ({ detail: 'An email with a new link was sent. The earlier link has ended.' }),
   })
   .person({
@@ -108,6 +110,7 @@ export const invitationRoutes = routes('Account', 'members')
     returns: { 204: { description: 'Withdrawn' } },
     codes: ['not_found', 'state_conflict'],
     once: ({ scope, actor, params }, storeAnswer) => withdrawInvitation(scope, actor, params.invitation_id, storeAnswer),
+    audit: ['invitation.withdrawn'],
     present: () => undefined,
   });
 
@@ -163,6 +166,7 @@ export const invitedRoutes = routes('Authentication')
       .object({ account_id: z.uuid().describe('Account that you are a member of now.'), role: RoleName.describe('Your role there.') })
       .openapi('AcceptedInvitation'),
     codes: ['invalid_credentials', 'link_expired', 'state_conflict'],
+    audit: ['member.joined', 'person.email_verified'],
     answer: async ({ ctx, actor, body: { token } }) => {
       const { accountId, role } = await acceptInvitation(ctx, actor.accountId, token);
       return { account_id: accountId, role };

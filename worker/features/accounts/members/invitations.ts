@@ -5,6 +5,7 @@ import { DAY, HOUR, iso, SECOND } from '#core/time.ts';
 import { addressKeysOf, planEmail, requireMail } from '#features/email/outbox.ts';
 import { getMailCount } from '#features/email/store.ts';
 import type { Actor, Ctx, Scope, Shard } from '#platform/context.ts';
+import { recordAction, recordPerson } from '#platform/db/audit/record-action.ts';
 import type { Write } from '#platform/db/commit.ts';
 import { homeOf, newIdAbout } from '#platform/db/directory.ts';
 import type { StoreAnswer } from '#platform/db/once.ts';
@@ -17,7 +18,8 @@ import { INVITATION } from '#rules/states.ts';
 import { planSecurityAlert } from '../auth/owner-emails.ts';
 import { normaliseEmail } from '../auth/sign-in.ts';
 import { changeAccount } from '../change-account.ts';
-import { findVerifiedDomain, getAccount } from '../store.ts';
+import { findVerifiedDomain } from '../domain/store.ts';
+import { getAccount } from '../store.ts';
 import { findInvitation, insertInvitation, listInvitationRows, updateInvitation } from './invitation.store.ts';
 import { findByLink, isOpenLink } from './invitation-link.ts';
 import { listMembers, requireMayChange } from './members.ts';
@@ -83,7 +85,12 @@ export async function invite(
     const sent = await planInvitation(ctx, account, { invitation, inviter, locale });
     return {
       values: {},
-      writes: [...insertInvitation(ctx.db, invitation, ctx.wallNow), ...sent, ...(await storeAnswer(made))],
+      writes: [
+        ...insertInvitation(ctx.db, invitation, ctx.wallNow),
+        ...sent,
+        recordInvitation(ctx, 'member.invited', invitation),
+        ...(await storeAnswer(made)),
+      ],
       wasStored: async () => (await findInvitation(ctx.db, ctx.merchantId, id)) !== undefined,
     };
   });
@@ -110,6 +117,14 @@ async function requireRoom(ctx: Scope, account: Account, address: string): Promi
 
 const limited = ({ wallNow }: Ctx, until: number): ApiError =>
   new ApiError('rate_limited', { retryAfterSeconds: Math.max(1, Math.ceil((until - wallNow) / SECOND)) });
+
+type InvitationAction = 'member.invited' | 'invitation.resent' | 'invitation.withdrawn';
+const recordInvitation = (ctx: Scope, action: InvitationAction, { id, email, role }: Invitation): Write =>
+  recordAction(
+    ctx,
+    { merchantId: ctx.merchantId, livemode: true },
+    { action, subject: { type: 'invitation', id }, after: { email, role } },
+  );
 
 interface Sent {
   invitation: Invitation;
@@ -146,7 +161,12 @@ export async function resendInvitation(ctx: Scope, actor: Actor, id: InvitationI
     const sent = await planInvitation(ctx, account, { invitation: { ...invitation, expiresAt }, inviter });
     return {
       values: {},
-      writes: [updateInvitation(ctx.db, id, { expiresAt }), ...sent, ...(await storeAnswer(null))],
+      writes: [
+        updateInvitation(ctx.db, id, { expiresAt }),
+        ...sent,
+        recordInvitation(ctx, 'invitation.resent', invitation),
+        ...(await storeAnswer(null)),
+      ],
       wasStored: async () => (await findInvitation(ctx.db, ctx.merchantId, id))?.expiresAt === expiresAt,
     };
   });
@@ -156,11 +176,13 @@ export async function resendInvitation(ctx: Scope, actor: Actor, id: InvitationI
 /** Withdraws an invitation. Its link ends. Again: no effect. Throws 404, or 409 state_conflict for an accepted one. */
 export async function withdrawInvitation(ctx: Scope, actor: Actor, id: InvitationId, storeAnswer: StoreAnswer<null>): Promise<null> {
   await changeAccount(ctx, ctx.merchantId, async (account) => {
-    const { status } = await getChangeable(ctx, account, actor, id);
+    const invitation = await getChangeable(ctx, account, actor, id);
+    const { status } = invitation;
     if (status === 'accepted') throw conflict('accepted', 'The invitation was accepted. Remove the member instead.');
     const writes = await storeAnswer(null);
     if (status === 'withdrawn') return { writes };
-    return { values: {}, writes: [updateInvitation(ctx.db, id, { status: INVITATION.next(status, 'withdraw') }), ...writes] };
+    const withdrawn = updateInvitation(ctx.db, id, { status: INVITATION.next(status, 'withdraw') });
+    return { values: {}, writes: [withdrawn, recordInvitation(ctx, 'invitation.withdrawn', invitation), ...writes] };
   });
   return null;
 }
@@ -193,7 +215,10 @@ export async function acceptInvitation(ctx: Ctx, personId: AccountId, token: str
   // Before the role: a copy of an account without a role is shown nowhere, but a role without a copy would be found nowhere.
   await changeAccount(own, personId, ({ emailVerified }) => ({
     ...(emailVerified ? {} : { values: { emailVerified: true } }),
-    writes: [insertJoined(own.db, personId, accountId)],
+    writes: [
+      insertJoined(own.db, personId, accountId),
+      ...(emailVerified ? [] : [recordPerson(own, personId, 'person.email_verified', { before: { email: null }, after: { email } })]),
+    ],
   }));
   await changeAccount(home, accountId, async (account) => {
     const now = await findInvitation(home.db, accountId, invitation.id);
@@ -204,6 +229,16 @@ export async function acceptInvitation(ctx: Ctx, personId: AccountId, token: str
         insertMember(home.db, { accountId, personId, role, joinedAt: home.now, invitedBy }),
         updateInvitation(home.db, invitation.id, { status: INVITATION.next(now.status, 'accept') }),
         ...(role === 'admin' ? planSecurityAlert(home, account, { change: 'admin_added', named: person.name }) : []),
+        recordAction(
+          home,
+          { merchantId: accountId, livemode: true },
+          {
+            action: 'member.joined',
+            subject: { type: 'member', id: personId },
+            after: { role, invited_by: invitedBy },
+            by: { kind: 'person', id: personId, role },
+          },
+        ),
       ],
     };
   });

@@ -44,8 +44,8 @@ const BY_SETUP: Author = { kind: 'system', id: null, name: 'setup' };
 function authorOf({ acting }: Ctx, merchantId: AccountId): Author {
   const { actor } = acting;
   if (!actor) return { kind: 'system', id: null };
-  const { accountId, actsOn = accountId, keyId, personId, role } = actor;
-  if (accountId !== merchantId && personId !== merchantId) return { kind: 'staff', id: personId ?? keyId };
+  const { accountId, actsOn = accountId, keyId, personId, role, isStaff } = actor;
+  if (isStaff && accountId !== merchantId && personId !== merchantId) return { kind: 'staff', id: personId ?? keyId };
   if (personId === null) return keyId === null ? BY_SETUP : { kind: 'key', id: keyId };
   return { kind: 'person', id: personId, ...(actsOn === merchantId && role && { role }) };
 }

@@ -31,6 +31,6 @@ const refusals = ({ merchantId, action, since }: Known, more: SQL = sql``): SQL 
 /** True if an action was refused `max` times since a time. */
 export const isRefusedOften = (known: Known, max: number): SQL => sql`(SELECT count(*) FROM (${refusals(known)} LIMIT ${max})) = ${max}`;
 
-/** True if an action was refused to a network since a time. */
-export const isRefusedTo = (known: Known, network: string): SQL =>
-  sql`EXISTS (${refusals(known, sql`AND details ->> '$.after.network' = ${network}`)})`;
+/** True if an action was refused `max` times since a time, or once to a network since `recently`. */
+export const isRefusedTo = (known: Known, { network, recently, max }: { network: string; recently: number; max: number }): SQL =>
+  sql`EXISTS (${refusals({ ...known, since: recently }, sql`AND details ->> '$.after.network' = ${network}`)}) OR ${isRefusedOften(known, max)}`;
