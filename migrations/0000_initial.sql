@@ -622,6 +622,7 @@ CREATE TABLE `members` (
 	`person_id` blob NOT NULL,
 	`role` text NOT NULL,
 	`joined_at` integer NOT NULL,
+	`role_at` integer NOT NULL,
 	`invited_by` blob,
 	PRIMARY KEY(`account_id`, `person_id`)
 ) WITHOUT ROWID;
@@ -1392,6 +1393,7 @@ CREATE TABLE `webhook_endpoints` (
 	`warnings_sent` integer DEFAULT 0 NOT NULL,
 	`created_by` text NOT NULL,
 	`changed_by` text,
+	`changed_at` integer,
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL,
 	`version` integer NOT NULL,

@@ -37,7 +37,7 @@ export interface EmailDefinition<F> {
   /** Sent to a buyer, or to a recipient of the merchant's choice. Counts against the merchant's email limits. */
   isOfMerchant?: true;
   /** Address token for `path`, made while sending and never stored. */
-  token?: 'verify' | 'reset' | 'sign_in' | 'invitation';
+  token?: 'verify' | 'reset' | 'sign_in' | 'invitation' | 'not_me';
   path?(facts: F, token: string): string;
   alsoPath?(facts: F): string | null;
   /** ISO 8601. Announces a future event, so the email is skipped after this time. */
@@ -49,6 +49,9 @@ export interface EmailDefinition<F> {
 }
 
 export const TEXTS: Record<Locale, EmailTexts> = { en, es, de, fr, 'pt-BR': ptBR, ja };
+
+/** Page that takes back a change. An address that nobody proved gets no token: its reader may sign in. */
+const notMePath = (_facts: object, token: string): string => (token === '' ? '/login' : `/not-me#token=${token}`);
 
 export const EMAILS: { readonly [N in EmailTemplate]: EmailDefinition<EmailFacts[N]> } = {
   /** Names the account, so that a reader does not verify an address for an account that someone else created with it. */
@@ -109,7 +112,8 @@ export const EMAILS: { readonly [N in EmailTemplate]: EmailDefinition<EmailFacts
   payout_changed: {
     pref: null,
     to: 'anyone',
-    path: () => '/docs#not-you',
+    token: 'not_me',
+    path: notMePath,
     values: ({ wallet, previous, paid_for, at }, locale) => ({
       wallet: wallet ?? '—',
       previous: previous ?? '—',
@@ -121,7 +125,8 @@ export const EMAILS: { readonly [N in EmailTemplate]: EmailDefinition<EmailFacts
   security_alert: {
     pref: null,
     to: 'anyone',
-    path: () => '/login',
+    token: 'not_me',
+    path: notMePath,
     values: ({ change, named, at, ip, country, user_agent }, locale) => ({
       what: TEXTS[locale].security_alert.changes[change].replace('{named}', () => plainName(named ?? '')),
       at: formatInstant(locale, at, 'UTC'),

@@ -55,6 +55,7 @@ import { deliveryRoutes } from '#features/webhooks/deliveries/routes.ts';
 import { keyResourceRoutes } from '#features/webhooks/endpoints/key.routes.ts';
 import { webhookRoutes } from '#features/webhooks/endpoints/routes.ts';
 import { invitationRoutes, invitedRoutes } from './accounts/members/invitation.routes.ts';
+import { notMeRoutes } from './accounts/not-me/routes.ts';
 
 /** Routers under /v1, in the order of the API document's tags. */
 export const versionedRouters = [
@@ -64,6 +65,7 @@ export const versionedRouters = [
   memberRoutes,
   invitationRoutes,
   invitedRoutes,
+  notMeRoutes,
   factorSignInRoutes,
   emailRoutes,
   oauthRoutes,

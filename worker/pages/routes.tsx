@@ -152,6 +152,7 @@ const MERCHANT_PAGES = {
   '/reset-password': sendEmailLink('reset'),
   '/sign-in': sendEmailLink('sign_in'),
   '/invitation': sendEmailLink('invitation'),
+  '/not-me': sendEmailLink('not_me'),
 };
 for (const [path, send] of Object.entries(MERCHANT_PAGES)) {
   pageRoutes.get(`${path}/*`, redirectToCanonical);

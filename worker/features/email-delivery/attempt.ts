@@ -7,6 +7,7 @@ import { emailToken, isProvable } from '#features/accounts/auth/email-proof.ts';
 import { findAccountByEmail } from '#features/accounts/auth/sign-in.ts';
 import { findLinkedInvitation } from '#features/accounts/members/invitation.store.ts';
 import { invitationToken, isOpenLink } from '#features/accounts/members/invitation-link.ts';
+import { notMeToken } from '#features/accounts/not-me/link.ts';
 import { findAccount } from '#features/accounts/store.ts';
 import { addressKeysOf, finishAttempt, forgetMail, leaseMail, rememberBounce, sendMails, takeDueMails } from '#features/email/outbox.ts';
 import { isBouncedAddress, isMailOff } from '#features/email/store.ts';
@@ -40,7 +41,7 @@ async function resolveRecipient(
   const until = (email as EmailDefinition<object>).until?.(mail.facts);
   if (until !== undefined && Date.parse(until) <= ctx.now) return null;
   if (email.token === 'invitation') return (await isInvited(ctx, mail)) ? { account, address: mail.address! } : null;
-  if (email.token && !(account && isProvable(ctx, email.token, account, mail))) return null;
+  if (email.token && email.token !== 'not_me' && !(account && isProvable(ctx, email.token, account, mail))) return null;
   if (email.pref && account && !prefsOf(account.notificationPrefs)[email.pref]) return null;
   if (email.to === 'owner') return account?.email && account.emailVerified ? { account, address: account.email } : null;
   return mail.address === null ? null : { account, address: mail.address };
@@ -60,7 +61,7 @@ async function isInvited(ctx: Ctx, { subjectId, facts }: Mail): Promise<boolean>
 async function endingReasons({ template: email }: Mail): Promise<('bounced' | 'complained')[]> {
   const { EMAILS } = await import('#emails/emails.ts');
   const { token } = EMAILS[email];
-  if (token === undefined || token === 'invitation') return ['bounced', 'complained'];
+  if (token === undefined || token === 'invitation' || token === 'not_me') return ['bounced', 'complained'];
   return token === 'verify' ? [] : ['bounced'];
 }
 
@@ -71,8 +72,11 @@ async function findRecipientAccount(ctx: Shard, { accountId, address }: Mail): P
 }
 
 function tokenOf(ctx: Ctx, token: NonNullable<EmailDefinition<object>['token']>, mail: Mail, account: Account): string {
-  if (token !== 'invitation') return emailToken(ctx, token, account, mail.createdAt);
-  return invitationToken(ctx, { id: mail.subjectId!, expiresAt: Date.parse((mail.facts as EmailFacts['invitation']).expires_at) });
+  if (token === 'invitation')
+    return invitationToken(ctx, { id: mail.subjectId!, expiresAt: Date.parse((mail.facts as EmailFacts['invitation']).expires_at) });
+  if (token !== 'not_me') return emailToken(ctx, token, account, mail.createdAt);
+  const { change = 'payout', at } = mail.facts as Partial<EmailFacts['security_alert']> & { at: string };
+  return notMeToken(ctx, account, { change, at: Date.parse(at) }, mail.address ?? '');
 }
 
 export async function renderMail(ctx: Ctx, mail: Mail, account: Account | null): Promise<Rendered> {

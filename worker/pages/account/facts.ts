@@ -56,7 +56,7 @@ export interface LoginFacts extends CommonFacts {
 }
 
 export interface EmailLinkFacts extends CommonFacts {
-  page: 'verify' | 'reset' | 'sign_in' | 'invitation';
+  page: 'verify' | 'reset' | 'sign_in' | 'invitation' | 'not_me';
 }
 
 export interface DashboardFacts extends CommonFacts {

@@ -103,10 +103,16 @@ export async function sendDashboard(page: PageContext): Promise<Response> {
   return sendAccountPage(page, facts, 'dashboard', <Dashboard facts={facts} state={FIRST_DASHBOARD} say={sayIn(facts.text)} />);
 }
 
-const EMAIL_LINK_TITLES = { verify: 'verifyTitle', reset: 'resetTitle', sign_in: 'linkInTitle', invitation: 'inviteTitle' } as const;
+const EMAIL_LINK_TITLES = {
+  verify: 'verifyTitle',
+  reset: 'resetTitle',
+  sign_in: 'linkInTitle',
+  invitation: 'inviteTitle',
+  not_me: 'disputeTitle',
+} as const;
 
 /**
- * Pages behind emailed links: `/verify-email#token=`, `/reset-password#token=`, `/sign-in#token=` and `/invitation#token=`. The token is in
+ * Pages behind emailed links: `/verify-email#token=`, `/reset-password#token=`, `/sign-in#token=`, `/invitation#token=` and `/not-me#token=`. The token is in
  * the fragment, so the server never sees it in an address.
  */
 export const sendEmailLink = (purpose: EmailLinkFacts['page']) => async (page: PageContext) => {

@@ -37,6 +37,7 @@ export const AUDIT_ACTIONS = [
   'membership.delivery_retried',
   'payment.accepted',
   'payout.changed',
+  'person.change_disputed',
   'person.email_changed',
   'person.email_disowned',
   'person.email_verified',

@@ -11,7 +11,8 @@ import { readHomes } from '../members/acting.ts';
 import { listPersons } from '../members/store.ts';
 import { findAccount } from '../store.ts';
 
-const FORMER_MS = 7 * DAY;
+/** Time for which a former address gets security emails. */
+export const FORMER_MS = 7 * DAY;
 /** Limit on former addresses of an account. The earliest ones remain, because a thief may change the address repeatedly. */
 const FORMER_MAX = 5;
 
@@ -76,7 +77,7 @@ export async function planPayoutEmail(
   payout: Omit<EmailFacts['payout_changed'], 'at'>,
 ): Promise<Write[]> {
   const account = hasMail(ctx) ? await findAccount(ctx.db, accountId) : undefined;
-  const facts = { ...payout, at: iso(ctx.now) };
+  const facts = { ...payout, at: iso(ctx.wallNow) };
   const addresses = account ? [...ownerAddresses(ctx, account), ...(await listAdminAddresses(ctx, account))] : [];
   return [...new Set(addresses)].flatMap((address) => planEmail(ctx, { template: 'payout_changed', facts, accountId, address }).writes);
 }

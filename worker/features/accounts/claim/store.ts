@@ -86,7 +86,7 @@ export function revokeAccess(ctx: Shard, accountId: AccountId): Write[] {
  * Expires open payment links and sessions, which would still pay the previous wallet. A transaction already signed by a buyer still
  * confirms, and the sweep expires the rest. An open metered channel pays what was promised on chain. No new one can open.
  */
-function endOpenSales({ db, now }: Shard, accountId: AccountId): Write[] {
+export function endOpenSales({ db, now }: Shard, accountId: AccountId): Write[] {
   const over = { expiresAt: now };
   const ofPayments = and(
     eq(payments.merchantId, accountId),

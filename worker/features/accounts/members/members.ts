@@ -100,7 +100,7 @@ export async function changeRole(
       after: { role },
     });
     const alerts = role === 'admin' ? planSecurityAlert(ctx, account, { change: 'admin_added', named: changed.name }) : [];
-    return { values: { roles }, writes: [setMemberRole(ctx.db, account.id, personId, role), entry, ...alerts, ...writes] };
+    return { values: { roles }, writes: [setMemberRole(ctx, account.id, personId, role), entry, ...alerts, ...writes] };
   });
   return changed!;
 }

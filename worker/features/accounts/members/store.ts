@@ -24,10 +24,11 @@ export const abortUnlessMember = (ctx: Shard, accountId: AccountId, personId: Ac
     sql`NOT EXISTS (SELECT 1 FROM ${members} WHERE ${and(isMember(accountId, personId), inArray(members.role, roles as GivenRole[]))})`,
   );
 
-export const insertMember = (db: Db, member: Member): Write => db.insert(members).values(member);
+export const insertMember = (db: Db, member: Omit<Member, 'roleAt'>): Write =>
+  db.insert(members).values({ ...member, roleAt: member.joinedAt });
 
-export const setMemberRole = (db: Db, accountId: AccountId, personId: AccountId, role: GivenRole): Write =>
-  db.update(members).set({ role }).where(isMember(accountId, personId));
+export const setMemberRole = ({ db, wallNow }: Shard, accountId: AccountId, personId: AccountId, role: GivenRole): Write =>
+  db.update(members).set({ role, roleAt: wallNow }).where(isMember(accountId, personId));
 
 export const deleteMember = (db: Db, accountId: AccountId, personId: AccountId): Write =>
   db.delete(members).where(isMember(accountId, personId));
@@ -113,18 +114,21 @@ const recordSubjects = (
  * deliveries.
  */
 export function disableEndpointsMadeBy(ctx: Shard, accountId: AccountId, personId: AccountId): Write[] {
-  const { db, now, wallNow } = ctx;
   const keys = and(eq(apiKeys.merchantId, accountId), inArray(apiKeys.livemode, BOTH), ofPerson(personId));
   const makers = sql`SELECT ${personId} UNION ALL SELECT ${textOfId(sql`${apiKeys.id}`)} FROM ${apiKeys} WHERE ${keys}`;
-  const made = and(
+  const made = or(...[webhookEndpoints.createdBy, webhookEndpoints.changedBy].map((maker) => sql`${maker} ->> '$.id' IN (${makers})`));
+  return disableEndpoints(ctx, accountId, made!, 'member_removed');
+}
+
+/** Disables some of the enabled endpoints and hooks of both modes, and cancels their pending deliveries. */
+export function disableEndpoints({ db, now, wallNow }: Shard, accountId: AccountId, which: SQL, disabledReason: string): Write[] {
+  const ended = and(
     eq(webhookEndpoints.merchantId, accountId),
     inArray(webhookEndpoints.livemode, BOTH),
     eq(webhookEndpoints.status, 'enabled'),
-    or(...[webhookEndpoints.createdBy, webhookEndpoints.changedBy].map((maker) => sql`${maker} ->> '$.id' IN (${makers})`)),
+    which,
   );
-  const entry = { action: 'endpoint.disabled', subject: 'endpoint', before: { status: 'enabled' }, after: { status: 'disabled' } } as const;
   return [
-    recordSubjects(ctx, accountId, entry, webhookEndpoints, made),
     db
       .update(webhookDeliveries)
       .set({ status: 'cancelled', nextAttemptAt: null, completedAt: wallNow })
@@ -133,9 +137,9 @@ export function disableEndpointsMadeBy(ctx: Shard, accountId: AccountId, personI
           eq(webhookDeliveries.merchantId, accountId),
           inArray(webhookDeliveries.livemode, BOTH),
           sql`status IN ('pending', 'retrying')`,
-          inArray(webhookDeliveries.endpointId, db.select({ id: webhookEndpoints.id }).from(webhookEndpoints).where(made)),
+          inArray(webhookDeliveries.endpointId, db.select({ id: webhookEndpoints.id }).from(webhookEndpoints).where(ended)),
         ),
       ),
-    stepRows(db, webhookEndpoints, { status: 'disabled', disabledReason: 'member_removed', updatedAt: now }, made),
+    stepRows(db, webhookEndpoints, { status: 'disabled', disabledReason, updatedAt: now }, ended),
   ];
 }

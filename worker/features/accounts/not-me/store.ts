@@ -1,51 +1,136 @@
-import { and, eq, gt, gte, inArray, isNull, or, type SQL, sql } from 'drizzle-orm';
-import type { AccountId } from '#core/ids.ts';
+import { and, eq, gt, gte, inArray, isNull, or } from 'drizzle-orm';
+import type { AccountId, EndpointId, InvitationId, PasskeyId } from '#core/ids.ts';
 import type { Shard } from '#platform/context.ts';
-import { boundId } from '#platform/db/among.ts';
+import { amongIds } from '#platform/db/among.ts';
 import type { Write } from '#platform/db/commit.ts';
 import { payoutWallets } from '#platform/db/tables/accounts.ts';
 import { apiKeys } from '#platform/db/tables/keys.ts';
-import { auditEntries } from '#platform/db/tables/office/audit-log.ts';
-import { passkeys, totpSecrets } from '#platform/db/tables/office/factors.ts';
+import { passkeys, recoveryCodes, totpSecrets } from '#platform/db/tables/office/factors.ts';
 import { invitations, members } from '#platform/db/tables/office/people.ts';
 import { signInIdentities } from '#platform/db/tables/office/sign-in.ts';
 import { products } from '#platform/db/tables/products.ts';
 import { railSettings } from '#platform/db/tables/rails.ts';
 import { webhookEndpoints } from '#platform/db/tables/webhooks.ts';
 import { stepRows } from '#platform/db/versioned.ts';
-import { INVITATION } from '#rules/states.ts';
+import type { SignInProvider } from '#rules/admission.ts';
 import { endOpenSales } from '../claim/store.ts';
-import { disableEndpoints } from '../members/store.ts';
+import { deleteRecoveryCodes, deleteTotp } from '../factors/store.ts';
+import { deleteMember, disableEndpoints, setMemberRole } from '../members/store.ts';
 
-const newKeys = ({ now }: Shard, accountId: AccountId, since: number) =>
-  and(
-    eq(apiKeys.merchantId, accountId),
-    eq(apiKeys.livemode, true),
-    gte(apiKeys.createdAt, since),
-    or(isNull(apiKeys.revokedAt), gt(apiKeys.revokedAt, now)),
-  );
+const BOTH = [true, false];
 
-/** Live keys that were created since a time and still work. */
-export const listNewKeys = (ctx: Shard, accountId: AccountId, since: number) =>
-  ctx.db
-    .select({ keyHash: apiKeys.keyHash })
-    .from(apiKeys)
-    .where(newKeys(ctx, accountId, since));
+/** Access of an account that was added since a time. */
+export interface AddedAccess {
+  keys: { keyHash: string }[];
+  endpoints: EndpointId[];
+  providers: SignInProvider[];
+  passkeys: PasskeyId[];
+  hasTotp: boolean;
+  hasRecoveryCodes: boolean;
+  wallets: string[];
+  /** Admins by their role alone, and whether they are members since then too. */
+  admins: { personId: AccountId; isNew: boolean }[];
+  invitations: InvitationId[];
+}
 
-const newRows = (table: typeof passkeys | typeof payoutWallets | typeof members, owner: SQL, at: SQL) =>
-  sql`SELECT count(*) FROM ${table} WHERE ${owner} AND ${at}`;
+export async function findAddedAccess({ db, now }: Shard, id: AccountId, since: number): Promise<AddedAccess> {
+  const isLive = or(isNull(apiKeys.revokedAt), gt(apiKeys.revokedAt, now));
+  const isNewEndpoint = or(gte(webhookEndpoints.createdAt, since), gte(webhookEndpoints.changedAt, since));
+  const [keys, endpoints, providers, keysOfPerson, totp, codes, wallets, admins, invited] = await db.batch([
+    db
+      .select({ keyHash: apiKeys.keyHash })
+      .from(apiKeys)
+      .where(and(eq(apiKeys.merchantId, id), eq(apiKeys.livemode, true), gte(apiKeys.createdAt, since), isLive)),
+    db
+      .select({ id: webhookEndpoints.id })
+      .from(webhookEndpoints)
+      .where(
+        and(
+          eq(webhookEndpoints.merchantId, id),
+          inArray(webhookEndpoints.livemode, BOTH),
+          eq(webhookEndpoints.status, 'enabled'),
+          isNewEndpoint,
+        ),
+      ),
+    db
+      .select({ provider: signInIdentities.provider })
+      .from(signInIdentities)
+      .where(and(eq(signInIdentities.accountId, id), gte(signInIdentities.linkedAt, since))),
+    db
+      .select({ id: passkeys.id })
+      .from(passkeys)
+      .where(and(eq(passkeys.personId, id), gte(passkeys.createdAt, since))),
+    db
+      .select({ id: totpSecrets.personId })
+      .from(totpSecrets)
+      .where(and(eq(totpSecrets.personId, id), gte(totpSecrets.confirmedAt, since))),
+    db.select({ id: recoveryCodes.personId }).from(recoveryCodes).where(eq(recoveryCodes.personId, id)).limit(1),
+    db
+      .select({ wallet: payoutWallets.wallet })
+      .from(payoutWallets)
+      .where(and(eq(payoutWallets.merchantId, id), gte(payoutWallets.createdAt, since))),
+    db
+      .select({ personId: members.personId, joinedAt: members.joinedAt })
+      .from(members)
+      .where(and(eq(members.accountId, id), eq(members.role, 'admin'), gte(members.roleAt, since))),
+    db
+      .select({ id: invitations.id })
+      .from(invitations)
+      .where(and(eq(invitations.accountId, id), eq(invitations.status, 'pending'), gte(invitations.createdAt, since))),
+  ]);
+  return {
+    keys,
+    endpoints: endpoints.map((row) => row.id),
+    providers: providers.map(({ provider }) => provider),
+    passkeys: keysOfPerson.map((row) => row.id),
+    hasTotp: totp.length > 0,
+    hasRecoveryCodes: codes.length > 0,
+    wallets: wallets.map(({ wallet }) => wallet),
+    admins: admins.map(({ personId, joinedAt }) => ({ personId, isNew: joinedAt >= since })),
+    invitations: invited.map((row) => row.id),
+  };
+}
 
-/** Ids of endpoints that were created, or got another URL or secret, since a time. */
-const newEndpoints = (accountId: AccountId, since: number): SQL => {
-  const changed = sql`SELECT ${auditEntries.subjectId} FROM ${auditEntries} WHERE ${auditEntries.merchantId} = ${boundId(accountId)}
-    AND ${auditEntries.at} >= ${since} AND (${auditEntries.action} = 'endpoint.secret_rotated'
-      OR (${auditEntries.action} = 'endpoint.changed' AND ${auditEntries.details} -> '$.after.url' IS NOT NULL))`;
-  return sql`(${webhookEndpoints.createdAt} >= ${since} OR ${webhookEndpoints.id} IN (${changed}))`;
-};
+/**
+ * Ends what was added since a time: sign-in methods, live keys, endpoints with their pending deliveries, payout wallets wherever they are set,
+ * with the open sales to them, admins and invitations. Recovery codes end whenever they were made: a thief may have read them.
+ */
+export function endAddedAccess(ctx: Shard, id: AccountId, { since, added }: { since: number; added: AddedAccess }): Write[] {
+  const { db, now } = ctx;
+  return [
+    stepRows(
+      db,
+      apiKeys,
+      { revokedAt: now },
+      and(
+        eq(apiKeys.merchantId, id),
+        eq(apiKeys.livemode, true),
+        gte(apiKeys.createdAt, since),
+        or(isNull(apiKeys.revokedAt), gt(apiKeys.revokedAt, now)),
+      ),
+    ),
+    ...disableEndpoints(ctx, id, amongIds(webhookEndpoints.id, added.endpoints), 'change_disputed'),
+    db.delete(signInIdentities).where(and(eq(signInIdentities.accountId, id), gte(signInIdentities.linkedAt, since))),
+    db.delete(passkeys).where(and(eq(passkeys.personId, id), gte(passkeys.createdAt, since))),
+    ...(added.hasTotp ? [deleteTotp(db, id)] : []),
+    ...(added.hasRecoveryCodes ? [deleteRecoveryCodes(db, id)] : []),
+    ...(added.wallets.length > 0 ? clearWallets(ctx, id, added.wallets) : []),
+    ...added.admins.map(({ personId, isNew }) => (isNew ? deleteMember(db, id, personId) : setMemberRole(ctx, id, personId, 'viewer'))),
+    db
+      .update(invitations)
+      .set({ status: 'withdrawn' })
+      .where(and(eq(invitations.accountId, id), eq(invitations.status, 'pending'), gte(invitations.createdAt, since))),
+  ];
+}
 
-const newAdmins = (accountId: AccountId, since: number) => and(eq(members.accountId, accountId), eq(members.role, 'admin'), becameSince(accountId, since));
-
-/** Members who joined, or got another role, since a time. */
-const becameSince = (accountId: AccountId, since: number): SQL => sql`(${members.joinedAt} >= ${since} OR ${members.personId} IN (
-  SELECT ${auditEntries.subjectId} FROM ${auditEntries} WHERE ${auditEntries.merchantId} = ${boundId(accountId)}
-    AND ${auditEntries.at} >= ${since} AND ${auditEntries.action} = 'member.role_changed'))`;
+function clearWallets(ctx: Shard, id: AccountId, wallets: readonly string[]): Write[] {
+  const { db, now } = ctx;
+  const isSet = (table: typeof products | typeof railSettings) =>
+    and(eq(table.merchantId, id), eq(table.livemode, true), inArray(table.payoutWallet, [...wallets]));
+  return [
+    stepRows(db, products, { payoutWallet: null, updatedAt: now }, isSet(products)),
+    stepRows(db, railSettings, { payoutWallet: null, updatedAt: now }, isSet(railSettings)),
+    db.delete(payoutWallets).where(and(eq(payoutWallets.merchantId, id), inArray(payoutWallets.wallet, [...wallets]))),
+    ...endOpenSales(ctx, id),
+  ];
+}

@@ -103,6 +103,7 @@ export async function createEndpoint(
     warningsSent: 0,
     createdBy: makerOf(actor),
     changedBy: null,
+    changedAt: null,
     createdAt: ctx.now,
     updatedAt: ctx.now,
     version: 1,
@@ -154,7 +155,7 @@ export async function changeEndpoint(
       storeAnswer,
       decide: (endpoint) => {
         const isMoved = input.url !== undefined && input.url !== endpoint.url;
-        const changed = { ...settings, ...(isMoved ? { changedBy: makerOf(actor) } : {}) };
+        const changed = { ...settings, ...(isMoved ? { changedBy: makerOf(actor), changedAt: ctx.now } : {}) };
         const writes = isMoved ? alerts : [];
         if (input.status === undefined || input.status === endpoint.status) return { patch: changed, revives: false, writes };
         const revives = input.status === 'enabled';

@@ -65,9 +65,11 @@ async function spend(facts: EmailLinkFacts, token: LinkToken, password: string |
     return entered.ok ? { kind: 'signedIn', session: entered.value } : { kind: 'refused', failure: entered };
   }
   const answer =
-    facts.page === 'verify'
-      ? await callApi('POST', '/v1/account/email/verify', { body: { token: value } })
-      : await callApi('POST', '/v1/auth/password/reset', { body: { token: value, new_password: password } });
+    facts.page === 'not_me'
+      ? await callApi('POST', '/v1/account/not-me', { body: { token: value } })
+      : facts.page === 'verify'
+        ? await callApi('POST', '/v1/account/email/verify', { body: { token: value } })
+        : await callApi('POST', '/v1/auth/password/reset', { body: { token: value, new_password: password } });
   return answer.ok ? { kind: 'done' } : { kind: 'refused', failure: answer };
 }
 
@@ -93,6 +95,14 @@ async function showInvitation(value: string, report: Report): Promise<void> {
   if (!answer.ok) return report({ kind: 'refused', failure: answer });
   const { account, invited_by: inviter, email } = answer.value;
   report({ kind: 'invited', invited: { inviter, account: account.display_name, email } });
+}
+
+/** Shows what the press takes back. A link that was used is said before the press. */
+async function showDispute(value: string, report: Report): Promise<void> {
+  const answer = await callApi<{ account: string; at: string; will: string[] }>('POST', '/v1/account/not-me/preview', {
+    body: { token: value },
+  });
+  report(answer.ok ? { kind: 'disputed', disputed: answer.value } : { kind: 'refused', failure: answer });
 }
 
 /** Shows the account of the link. A failure is ignored, because the call that spends the token reports what is wrong. */
@@ -141,6 +151,7 @@ export function startEmailLink(facts: EmailLinkFacts, panel: HTMLElement): void 
   if (value === null) page.report({ kind: 'tokenMissing' });
   else if (facts.page === 'verify') void nameAccount(value, page.report);
   else if (facts.page === 'invitation') void showInvitation(value, page.report);
+  else if (facts.page === 'not_me') void showDispute(value, page.report);
   drawOnChange(page, panel, sayIn(facts.text), (state, say) => <EmailLink facts={facts} state={state} say={say} actions={actions} />);
   // A second link, opened in the same tab, changes only the hash.
   addEventListener('hashchange', () => location.hash !== '' && location.reload());

@@ -15,6 +15,7 @@ function start(facts: AccountFacts, panel: HTMLElement): void {
     case 'reset':
     case 'sign_in':
     case 'invitation':
+    case 'not_me':
       startEmailLink(facts, panel);
       break;
   }

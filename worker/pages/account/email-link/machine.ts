@@ -19,8 +19,22 @@ interface Invited {
   email: string;
 }
 
+/** Change that a security email told of. `will`: parts of the account that end or are taken back. */
+interface Disputed {
+  account: string;
+  at: string;
+  will: readonly string[];
+}
+
 export type EmailLinkState =
-  | { step: 'ready'; isBusy: boolean; problem: Problem | null; account: NamedAccount | null; invited: Invited | null }
+  | {
+      step: 'ready';
+      isBusy: boolean;
+      problem: Problem | null;
+      account: NamedAccount | null;
+      invited: Invited | null;
+      disputed: Disputed | null;
+    }
   | { step: 'done' | 'disowned' }
   | { step: 'linkUsed' | 'linkOld' }
   | { step: 'linkNone' };
@@ -33,6 +47,7 @@ export type EmailLinkNews =
   | { kind: 'notMine' }
   | { kind: 'named'; account: NamedAccount }
   | { kind: 'invited'; invited: Invited }
+  | { kind: 'disputed'; disputed: Disputed }
   /** An invitation is accepted in a session of the invited person. */
   | { kind: 'sessionMissing' }
   | { kind: 'done' }
@@ -46,7 +61,7 @@ export type EmailLinkEffect =
   /** Leaves for the sign-in page, which leads back here. */
   | { kind: 'goSignIn' }
   | { kind: 'forgetToken' }
-  /** A new password ends every session, including the one of this tab. */
+  /** The session of this tab ended with every other one. */
   | { kind: 'forgetSession' }
   /** Stores the session and leaves for the dashboard. */
   | { kind: 'enter'; session: Session }
@@ -58,7 +73,17 @@ interface Turn {
   effects: EmailLinkEffect[];
 }
 
-export const FIRST_EMAIL_LINK: EmailLinkState = { step: 'ready', isBusy: false, problem: null, account: null, invited: null };
+export const FIRST_EMAIL_LINK: EmailLinkState = {
+  step: 'ready',
+  isBusy: false,
+  problem: null,
+  account: null,
+  invited: null,
+  disputed: null,
+};
+
+/** Pages whose press ends every session. */
+const ENDS_SESSIONS: readonly EmailLinkFacts['page'][] = ['reset', 'not_me'];
 
 const turnTo = (state: EmailLinkState, ...effects: EmailLinkEffect[]): Turn => ({ state, effects });
 
@@ -86,12 +111,18 @@ export function nextEmailLink(facts: EmailLinkFacts, state: EmailLinkState, news
       return turnTo({ ...state, account: news.account });
     case 'invited':
       return turnTo({ ...state, invited: news.invited });
+    case 'disputed':
+      return turnTo({ ...state, disputed: news.disputed });
     case 'sessionMissing':
       return turnTo(state, { kind: 'goSignIn' });
     case 'disowned':
       return turnTo({ step: 'disowned' }, { kind: 'forgetToken' });
     case 'done':
-      return turnTo({ step: 'done' }, { kind: 'forgetToken' }, ...(facts.page === 'reset' ? [{ kind: 'forgetSession' } as const] : []));
+      return turnTo(
+        { step: 'done' },
+        { kind: 'forgetToken' },
+        ...(ENDS_SESSIONS.includes(facts.page) ? [{ kind: 'forgetSession' } as const] : []),
+      );
     case 'signedIn':
       return turnTo({ step: 'done' }, { kind: 'forgetToken' }, { kind: 'enter', session: news.session });
     case 'refused':

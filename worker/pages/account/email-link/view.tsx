@@ -64,6 +64,30 @@ const TEXTS: Record<EmailLinkFacts['page'], PageTexts> = {
     linkUsed: 'linkUsedInvite',
     linkOld: 'linkOldInvite',
   },
+  not_me: {
+    title: 'disputeTitle',
+    help: 'disputeHelp',
+    button: 'disputeButton',
+    done: 'disputeDone',
+    doneHelp: 'disputeDoneHelp',
+    linkUsed: 'linkUsedDispute',
+    linkOld: 'linkUsedDispute',
+  },
+};
+
+const PARTS: Readonly<Record<string, AccountTextKey>> = {
+  email: 'partEmail',
+  password: 'partPassword',
+  sessions: 'partSessions',
+  keys: 'partKeys',
+  endpoints: 'partEndpoints',
+  providers: 'partProviders',
+  passkeys: 'partPasskeys',
+  totp: 'partTotp',
+  recovery_codes: 'partCodes',
+  wallets: 'partWallets',
+  admins: 'partAdmins',
+  invitations: 'partInvitations',
 };
 
 export function EmailLink(props: EmailLinkProps) {
@@ -83,6 +107,21 @@ export function EmailLink(props: EmailLinkProps) {
       )}
       {state.invited && (
         <p>{say('inviteFrom', { inviter: plainName(state.invited.inviter), account: plainName(state.invited.account) })}</p>
+      )}
+      {state.disputed && (
+        <>
+          <p>
+            {say('disputeOf', {
+              account: plainName(state.disputed.account),
+              at: formatInstant(facts.locale, state.disputed.at),
+            })}
+          </p>
+          <ul>
+            {state.disputed.will.map((part) => (
+              <li>{PARTS[part] ? say(PARTS[part]) : part}</li>
+            ))}
+          </ul>
+        </>
       )}
       <p>{say(texts.help, { email: plainName(state.invited?.email ?? '…') })}</p>
       <ProblemNote problem={state.problem} say={say} />
@@ -111,7 +150,7 @@ function Outcome({ facts, state, say }: EmailLinkProps) {
   if (step === 'ready') return null;
   const { title, help } = outcome[step];
   const isNewEmail = facts.page === 'reset' && step !== 'done';
-  const leadsToSignIn = facts.page === 'reset' || (facts.page === 'sign_in' && step !== 'done');
+  const leadsToSignIn = facts.page === 'reset' || facts.page === 'not_me' || (facts.page === 'sign_in' && step !== 'done');
   return (
     <div class="panel">
       <Mark kind={step === 'done' || step === 'disowned' ? 'done' : step === 'linkOld' ? 'time' : 'failed'} />

@@ -38,6 +38,7 @@ export const webhookEndpoints = sqliteTable(
     createdBy: json<Maker>('created_by').notNull(),
     /** Actor that set the current URL or secret, null: the creator. */
     changedBy: json<Maker>('changed_by'),
+    changedAt: instant('changed_at'),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull(),
     version: integer('version').notNull(),

@@ -60,6 +60,8 @@ export const members = sqliteTable(
     personId: uuidBytes('person_id').$type<AccountId>().notNull(),
     role: text('role').$type<GivenRole>().notNull(),
     joinedAt: instant('joined_at').notNull(),
+    /** Time since which the member has the role. */
+    roleAt: instant('role_at').notNull(),
     invitedBy: uuidBytes('invited_by').$type<AccountId>(),
   },
   (table) => [primaryKey({ columns: [table.accountId, table.personId] })],

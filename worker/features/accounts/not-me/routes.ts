@@ -1,0 +1,71 @@
+import { z } from '@hono/zod-openapi';
+import { iso } from '#core/time.ts';
+import { globalOf } from '#platform/db/directory.ts';
+import { Timestamp } from '#platform/http/openapi.ts';
+import { routes } from '#platform/http/route.ts';
+import { findNotMeHome } from './link.ts';
+import { disputeChange, previewDispute, UNDONE } from './undo.ts';
+
+const TokenBody = z
+  .object({ token: z.string().max(200).describe('Token from the email: the part after `#token=` in its link.') })
+  .openapi('NotMeRequest');
+
+const Parts = z.array(z.enum(UNDONE));
+
+export const notMeRoutes = routes('Account')
+  .public({
+    path: 'POST /account/not-me/preview',
+    id: 'previewNotMe',
+    sdk: 'account.previewNotMe',
+    idempotency: 'natural',
+    summary: 'Preview taking back a change',
+    description: 'Returns the change that a security email told of, and what taking it back would end. Does not consume the token.',
+    bucket: 'email-proof',
+    body: TokenBody,
+    returns: z
+      .object({
+        change: z.string().describe('Change, as the email has it.'),
+        at: Timestamp.describe('Time of the change.'),
+        account: z.string().describe('Name of the account, as buyers see it.'),
+        will: Parts.describe('Parts of the account that would be taken back or end.'),
+      })
+      .openapi('NotMePreview'),
+    codes: ['invalid_credentials', 'link_expired'],
+    answer: async ({ ctx, body: { token } }) => {
+      const { disputed, will } = await previewDispute(ctx, token);
+      return { change: disputed.change, at: iso(disputed.at), account: disputed.account.displayName, will };
+    },
+  })
+  .public({
+    path: 'POST /account/not-me',
+    id: 'notMe',
+    sdk: 'account.notMe',
+    agent: { confirm: true },
+    summary: 'Take back a change',
+    description:
+      'Takes back a change that a security email told of. The email address of before is the account’s again. Sign-in methods, live keys, endpoints, payout wallets, admins and invitations that were added since the change end, and so do all sessions, the password and the recovery codes. An email with a link to set a new password goes to that address. The link works once, for 7 days.',
+    bucket: 'email-proof',
+    body: TokenBody,
+    returns: z
+      .object({
+        undone: Parts.describe('Parts of the account that were taken back or ended.'),
+        ended: z
+          .object({
+            sessions: z.int().describe('Number of sessions.'),
+            keys: z.int().describe('Number of live keys.'),
+            endpoints: z.int().describe('Number of endpoints and hooks.'),
+            providers: z.int().describe('Number of sign-in providers.'),
+            passkeys: z.int().describe('Number of passkeys.'),
+            wallets: z.int().describe('Number of payout wallets.'),
+          })
+          .describe('Access that ended.'),
+        next: z.literal('/reset-password').describe('Page on which the emailed link sets a new password.'),
+      })
+      .openapi('NotMeResult'),
+    codes: ['invalid_credentials', 'link_expired', 'state_conflict'],
+    audit: ['person.change_disputed'],
+    shard: ({ ctx, body: { token } }) => findNotMeHome(ctx, token) ?? globalOf(ctx),
+    once: ({ ctx, body: { token } }, storeAnswer) => disputeChange(ctx, token, storeAnswer),
+    present: (undone) => ({ ...undone, next: '/reset-password' as const }),
+    isSecret: true,
+  });
