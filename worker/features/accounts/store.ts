@@ -259,8 +259,7 @@ export async function takeState(db: Db, id: string, expiresAt: number): Promise<
   return meta.changes === 1;
 }
 
-export const hasState = async (db: Db, id: string): Promise<boolean> =>
-  (await db.select({ id: usedSignInStates.id }).from(usedSignInStates).where(eq(usedSignInStates.id, id)).get()) !== undefined;
+export const findState = (db: Db, id: string) => db.select().from(usedSignInStates).where(eq(usedSignInStates.id, id)).get();
 
 /** Notes the use of a link. Aborts the batch if it was used. */
 export const insertState = (db: Db, state: typeof usedSignInStates.$inferInsert): Write => db.insert(usedSignInStates).values(state);

@@ -9,7 +9,7 @@ import type { Account } from '#platform/db/tables/accounts.ts';
 import type { SecurityChange } from '#rules/emails.ts';
 import { isLinkMac, linkMacs } from '../auth/link-macs.ts';
 import { ownerAddresses } from '../auth/owner-emails.ts';
-import { findAccount, hasState } from '../store.ts';
+import { findAccount, findState } from '../store.ts';
 
 /** Change that an email tells of. `at` in epoch ms. */
 export interface ToldChange {
@@ -54,7 +54,7 @@ export async function findDisputed(ctx: Ctx, token: string): Promise<Disputed> {
   if (expiresAt <= ctx.wallNow || account.status === 'deleted') throw new ApiError('link_expired');
   const address = ownerAddresses(ctx, account).find((one) => isLinkMac(ctx, mac, ...signed(id, told, one))) ?? refuse();
   const used = { id: `not-me:${sha256Hex(utf8(token))}`, expiresAt };
-  if (await hasState(home.db, used.id)) throw new ApiError('link_expired');
+  if (await findState(home.db, used.id)) throw new ApiError('link_expired');
   return { ...told, home, account, address, used };
 }
 

@@ -1,6 +1,6 @@
 import { ApiError } from '#core/errors.ts';
-import type { AccountId } from '#core/ids.ts';
-import { SECOND } from '#core/time.ts';
+import { type AccountId, newFence } from '#core/ids.ts';
+import { HOUR, SECOND } from '#core/time.ts';
 import { planEmail } from '#features/email/outbox.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { recordAction } from '#platform/db/audit/record-action.ts';
@@ -15,7 +15,7 @@ import { listSessions } from '../auth/sessions.ts';
 import { emailKeysOf, emailName, findAccountByEmail } from '../auth/sign-in.ts';
 import { changeAccount } from '../change-account.ts';
 import { changeKeys } from '../keys/keys.ts';
-import { abortIfTaken, insertState } from '../store.ts';
+import { abortIfTaken, findState, insertState } from '../store.ts';
 import { type Disputed, findDisputed } from './link.ts';
 import { type AddedAccess, endAddedAccess, findAddedAccess } from './store.ts';
 
@@ -90,6 +90,8 @@ export async function disputeChange(ctx: Ctx, token: string, storeAnswer: StoreA
   const sessions = (await listSessions(ctx, known.id)).length;
   const since = sinceOf(disputed);
   const { keys } = await findAddedAccess(home, known.id, since);
+  // Differs by request, so that a request recognises its own use of the link.
+  const use = { ...disputed.used, expiresAt: disputed.used.expiresAt + (newFence() % HOUR) };
   let undone: Undone | null = null;
   let madeMeanwhile: AddedAccess['keys'] = [];
   const change = (reserved: Write[]) =>
@@ -104,13 +106,13 @@ export async function disputeChange(ctx: Ctx, token: string, storeAnswer: StoreA
         writes: [
           ...reserved,
           ...guards,
-          insertState(home.db, disputed.used),
+          insertState(home.db, use),
           ...endAddedAccess(home, account.id, { since, added }),
           ...planReset(home, address),
           recordDispute(home, disputed, undone),
           ...(await storeAnswer(undone)),
         ],
-        wasStored: ({ tokenVersion, email }) => tokenVersion > account.tokenVersion && email === address,
+        wasStored: async () => (await findState(home.db, use.id))?.expiresAt === use.expiresAt,
       };
     });
   await changeKeys(ctx, known, keys, async () => {
