@@ -181,6 +181,8 @@ export interface Actor extends Caller {
 /** Author of a request. Its guards set `actor`. All contexts of a request share it. */
 interface Acting {
   actor: Actor | null;
+  /** Operator who proved a secret, with the reason given for the call. */
+  operator: { name: string; reason: string | undefined } | null;
   readonly ip: string | null;
   /** Accounts with new entries in their audit logs, announced when the work ends. */
   readonly recorded: Set<AccountId>;
@@ -329,7 +331,7 @@ export function newCtx(
     budget: currentBudget(),
     requestId,
     cause,
-    acting: { actor: null, ip, recorded: new Set() },
+    acting: { actor: null, operator: null, ip, recorded: new Set() },
     baseUrl: config.BASE_URL?.replace(/\/$/, '') ?? origin ?? '',
     defer,
     note,
