@@ -16,6 +16,7 @@ const USAGE = `npm run admin -- suspend|resume|staff|unstaff <email or user id>
        npm run admin -- accounts [<email or user id>]         the newest fifty, or one
        npm run admin -- payment <payment_id or transaction>    of any merchant
        npm run admin -- recheck <payment_id> <transaction>     checks the chain again, as the buyer's page would
+       npm run admin -- log [<user id>]                         acts of operators and staff, or all entries of an account
        npm run admin -- totals                                 accounts by status, and totals of live sales
        npm run admin -- dead-letters [all | <id> …]            lists permanently failed messages, or sends them again
        npm run admin -- reconcile <time, such as 2026-11-22T10:00:00Z>   after a restore to that time: aligns objects, copies and chain
@@ -28,7 +29,7 @@ const USAGE = `npm run admin -- suspend|resume|staff|unstaff <email or user id>
        npm run admin -- databases migrate                       applies the migrations to DIRECTORY, then to each database
        npm run admin -- databases add --region <apac>           creates, binds and migrates another database
        npm run admin -- billing:setup --url <BASE_URL>, with PROCESSOR_API_KEY in the environment
-       with [--url http://127.0.0.1:8787] [--state .local]`;
+       with [--url http://127.0.0.1:8787] [--state .local] [--reason <text>, for the audit log]`;
 
 interface Call {
   method: 'GET' | 'POST';
@@ -79,6 +80,24 @@ function lines({ items }: { items: object[] }): string {
     .join('\n');
 }
 
+interface LogEntry {
+  at: string;
+  actor: { kind: string; id?: string; name?: string };
+  action: string;
+  subject: { type: string; id: string };
+  account_id: string;
+  outcome: string;
+  reason?: string;
+}
+
+const logText = ({ items }: { items: LogEntry[] }): string =>
+  lines({
+    items: items.map(({ at, actor, action, subject, account_id, outcome, reason }) => ({
+      ...{ at, actor: [actor.kind, actor.name ?? actor.id ?? ''].join(' ').trim(), action },
+      ...{ subject: `${subject.type} ${subject.id}`, account_id, outcome, reason: reason ?? '' },
+    })),
+  });
+
 const TOTALS_TEXT =
   'Live sales. sessions, confirmed, failed and expired count hosted checkouts; usdc_count and sol_count count all payments in that asset.';
 
@@ -116,6 +135,10 @@ const ACTIONS: Record<string, Action> = {
   payment: ([named]) => (named === undefined ? null : { method: 'GET', path: `/v1/operator/payments/${encodeURIComponent(named)}` }),
   recheck: ([payment_id, tx_signature]) =>
     tx_signature === undefined ? null : { method: 'POST', path: '/v1/pay/confirm', body: { payment_id, tx_signature } },
+  log: ([account, ...rest]) =>
+    rest.length > 0
+      ? null
+      : { method: 'GET', path: `/v1/operator/audit-log${account ? `?account=${encodeURIComponent(account)}` : ''}`, said: logText },
   totals: () => ({ method: 'GET', path: '/v1/operator/totals', said: totalsText }),
   'dead-letters': (ids) =>
     ids.length === 0
@@ -152,6 +175,8 @@ interface Order {
   call: Call | { since: string } | { move: Call } | 'rebuildNames';
   url: string;
   stateDir: string;
+  /** Reason that the audit log shows. */
+  reason: string | undefined;
 }
 
 function refusalOf(action: string): string {
@@ -161,7 +186,7 @@ function refusalOf(action: string): string {
 }
 
 function readOrder(args: string[]): Order {
-  const options = { url: { type: 'string' }, state: { type: 'string' }, to: { type: 'string' } } as const;
+  const options = { url: { type: 'string' }, state: { type: 'string' }, to: { type: 'string' }, reason: { type: 'string' } } as const;
   const { values, positionals } = parseArgs({ args, allowPositionals: true, options });
   const [action = '', ...actionArgs] = positionals;
   const since = readMoment(positionals);
@@ -175,7 +200,7 @@ function readOrder(args: string[]): Order {
           : (readDatabases(positionals) ?? readPartitions(positionals, values.to));
   if (!call) throw new Error(`${refusalOf(action)}\nUsage: ${USAGE}`);
   const stateDir = resolve(values.state ?? (process.env.STATE_DIR || '.local'));
-  return { call, url: values.url ?? 'http://127.0.0.1:8787', stateDir };
+  return { call, url: values.url ?? 'http://127.0.0.1:8787', stateDir, reason: values.reason };
 }
 
 /** Reads the secret from the environment or the local state directory. Never from the command line, which every local user can read. */
@@ -191,8 +216,8 @@ async function main(): Promise<void> {
   const [first, ...rest] = process.argv.slice(2);
   if (first === 'billing:setup') return setUpBilling(rest, process.env);
   if (first === 'databases' && (rest[0] === 'migrate' || rest[0] === 'add')) return runDatabases(rest);
-  const { call, url, stateDir } = readOrder(process.argv.slice(2));
-  const secret = readSecret(stateDir);
+  const { call, url, stateDir, reason } = readOrder(process.argv.slice(2));
+  const secret: Shown = { secret: readSecret(stateDir), reason };
   if (call === 'rebuildNames') {
     const requestPage = (body: object) => ask<RebuiltNamesPage>(url, secret, { method: 'POST', path: '/v1/operator/names/rebuild', body });
     if (!(await rebuildAllNames(requestPage))) process.exitCode = 1;
@@ -222,6 +247,11 @@ function printable(_name: string, value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, held]) => [plain(name), held]));
 }
 
+interface Shown {
+  secret: string;
+  reason: string | undefined;
+}
+
 /** Requires HTTPS or a local host: the operator secret must not cross the network in clear text. */
 function requirePrivate(url: URL): void {
   const isLoopback = ['127.0.0.1', '[::1]', 'localhost'].includes(url.hostname);
@@ -229,14 +259,18 @@ function requirePrivate(url: URL): void {
   throw new Error(`${url.origin} is not private. Set an https URL with --url. Nothing was sent.`);
 }
 
-async function ask<T>(base: string, secret: string, { method, path, body }: Call): Promise<T> {
+async function ask<T>(base: string, { secret, reason }: Shown, { method, path, body }: Call): Promise<T> {
   const url = new URL(path, base);
   requirePrivate(url);
   const response = await fetch(url, {
     method,
     // A redirect would send the secret to its target.
     redirect: 'manual',
-    headers: { 'Content-Type': 'application/json', 'X-Svc-Operator-Secret': secret },
+    headers: {
+      'Content-Type': 'application/json',
+      'X-Svc-Operator-Secret': secret,
+      ...(reason === undefined ? {} : { 'X-Svc-Operator-Reason': encodeURIComponent(reason) }),
+    },
     ...(body ? { body: JSON.stringify(body) } : {}),
   });
   if (response.status >= 300 && response.status < 400)

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { grantRoutes } from '#features/entitlements/grant.routes.ts';
 import { entitlementRoutes } from '#features/entitlements/routes.ts';
 import { consumeRoutes } from '#features/pay-per-request/consume.routes.ts';
 import { x402Routes } from '#features/pay-per-request/routes.ts';
@@ -11,7 +12,7 @@ import { matcherOf } from '#platform/http/paths/route-patterns.ts';
 import { newApp } from './middleware.ts';
 
 export const front = newApp((first) => {
-  for (const routes of [consumeRoutes, entitlementRoutes, x402Routes]) first.route('/v1', routes);
+  for (const routes of [consumeRoutes, grantRoutes, entitlementRoutes, x402Routes]) first.route('/v1', routes);
 });
 
 const routesAt = matcherOf(() => front.routes);

@@ -102,6 +102,7 @@ describe('built routes', () => {
       receipt_id: confirmed.receipt_id,
       membership_id: confirmed.membership_id,
       invitation_id: NOWHERE,
+      entry_id: `aud_${'0'.repeat(26)}`,
       key_id: me.body.key_id,
       rail_id: 'solana_usdc',
       entitlement_id: entitlementIdOf(owner.userId, true, product.product_id, { customerRef: 'customer-1' }),

@@ -30,6 +30,7 @@ import { placementRoutes } from '#features/membership-delivery/routes.ts';
 import { membershipRoutes } from '#features/memberships/routes.ts';
 import { announcedDeliveryRoutes, meteredSessionRoutes } from '#features/metered/buyer/routes.ts';
 import { meteredRoutes } from '#features/metered/routes.ts';
+import { auditLogOperatorRoutes } from '#features/operator/audit-log.routes.ts';
 import { partitionRoutes } from '#features/operator/partitions/routes.ts';
 import { operationRoutes } from '#features/operator/routes.ts';
 import { consumeRoutes } from '#features/pay-per-request/consume.routes.ts';
@@ -96,8 +97,8 @@ export const versionedRouters = [
   supportRoutes,
   auditLogRoutes,
   consumeRoutes,
-  entitlementRoutes,
   grantRoutes,
+  entitlementRoutes,
   railRoutes,
   accessProductRoutes,
   readinessRoutes,
@@ -124,6 +125,7 @@ export const rootRouters = [
   operationRoutes,
   partitionRoutes,
   switchRoutes,
+  auditLogOperatorRoutes,
   receiptKeyRoutes,
   pageWalletRoutes,
   announcedDeliveryRoutes,

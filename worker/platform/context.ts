@@ -182,6 +182,8 @@ export interface Actor extends Caller {
 /** Author of a request. Its guards set `actor`. All contexts of a request share it. */
 interface Acting {
   actor: Actor | null;
+  /** Operator who proved a secret, with the reason given for the call. */
+  operator: { name: string; reason: string | undefined } | null;
   /** Address, country and browser of the caller. Null for a job. */
   readonly origin: Origin | null;
   /** Accounts with new entries in their audit logs, announced when the work ends. */
@@ -331,7 +333,7 @@ export function newCtx(
     budget: currentBudget(),
     requestId,
     cause,
-    acting: { actor: null, origin: caller, recorded: new Set() },
+    acting: { actor: null, operator: null, origin: caller, recorded: new Set() },
     baseUrl: config.BASE_URL?.replace(/\/$/, '') ?? origin ?? '',
     defer,
     note,

@@ -16,6 +16,13 @@ import { PAYING_VARIABLES } from './variables/paying.ts';
 export const OPERATOR_SECRET_BYTES = 32;
 export const RPC_WEBHOOK_SECRET_BYTES = 16;
 
+/** Names and secrets of operators. */
+export const operatorsOf = (text: string): [name: string, secret: string][] =>
+  text.split(',').map((part) => {
+    const [name = '', ...rest] = part.trim().split(':');
+    return [name, rest.join(':')];
+  });
+
 const secrets = (minBytes: number) => z.string().refine((text) => secretRing(text, minBytes).every(({ length }) => length >= minBytes));
 const connectorSecrets = z.string().regex(/^[\x21-\x2b\x2d-\x7e]{32,256}(,[\x21-\x2b\x2d-\x7e]{32,256})*$/);
 const wallet = z.string().refine((text) => parseWallet(text).ok);
@@ -99,6 +106,17 @@ export const VARIABLES = {
     secrets(OPERATOR_SECRET_BYTES).optional(),
     'one or more of 32+ bytes, comma-separated',
     'credential of `npm run admin`, for example to suspend accounts and name staff (by user id or verified email address). Any of them is accepted; without one the routes do not exist',
+    { isSecret: true },
+  ),
+  OPERATOR_SECRETS: variableOf(
+    z
+      .string()
+      .refine((text) =>
+        operatorsOf(text).every(([name, secret]) => /^[a-z0-9][\w.-]{0,31}$/.test(name) && secret.length >= OPERATOR_SECRET_BYTES),
+      )
+      .optional(),
+    '`name:secret` of each operator, secrets of 32+ characters, comma-separated',
+    'credentials of `npm run admin` by operator, whose name is in the audit log. `OPERATOR_SECRET` is that of `operator`',
     { isSecret: true },
   ),
   FRESH_SIGN_IN_SECONDS: variableOf(

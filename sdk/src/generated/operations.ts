@@ -35,10 +35,10 @@ createHandoff create POST /v1/products/{product_id}/handoffs mb
 resolveHandoff resolve GET /v1/products/p/{slug}/handoff/{token}
 entitlements:
 consumeEntitlement consume POST /v1/access/entitlements/consume mb
+grantEntitlement grant POST /v1/access/entitlements/grant mb
 refundConsumption refund POST /v1/access/entitlements/refund mb
 listEntitlements list GET /v1/access/entitlements mqp
 getEntitlement get GET /v1/access/entitlements/{entitlement_id} m
-grantEntitlement grant POST /v1/access/entitlements/grant mb
 memberships:
 lookupMembership lookup GET /v1/memberships/lookup mq
 listMemberships list GET /v1/memberships mqp

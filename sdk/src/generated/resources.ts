@@ -308,6 +308,9 @@ export interface EntitlementsResource {
   /** Consumes units. Serve only after 200. */
   consume(body: ConsumeRequest, options?: CallOptions): Promise<Answer<ConsumeResponse>>;
 
+  /** Grants units or days without a payment: units for products sold by units, days for products sold by time, either or both for products sold by both. Units add up. */
+  grant(body: GrantRequest, options?: CallOptions): Promise<Answer<Entitlement>>;
+
   /** Returns consumed units, within 24 hours. Later requests with the Idempotency-Key of the consumption return 409, so that nothing is served for free. */
   refund(body: RefundRequest, options?: CallOptions): Promise<Answer<RefundResponse>>;
 
@@ -316,9 +319,6 @@ export interface EntitlementsResource {
 
   /** Returns the current state of an entitlement. */
   get(entitlementId: string, options?: CallOptions): Promise<Answer<Entitlement>>;
-
-  /** Grants units or days without a payment: units for products sold by units, days for products sold by time, either or both for products sold by both. Units add up. */
-  grant(body: GrantRequest, options?: CallOptions): Promise<Answer<Entitlement>>;
 }
 
 export interface MembershipsResource {
@@ -1037,10 +1037,10 @@ export interface Operations {
   verifyAuditLog: { answer: Promise<Answer<AuditLogVerification>> };
   getAuditLogEntry: { params: { entry_id: string }; answer: Promise<Answer<AuditEntry>> };
   consumeEntitlement: { body: ConsumeRequest; answer: Promise<Answer<ConsumeResponse>> };
+  grantEntitlement: { body: GrantRequest; answer: Promise<Answer<Entitlement>> };
   refundConsumption: { body: RefundRequest; answer: Promise<Answer<RefundResponse>> };
   listEntitlements: { query?: ListEntitlementsQuery; answer: PagePromise<EntitlementPage> };
   getEntitlement: { params: { entitlement_id: string }; answer: Promise<Answer<Entitlement>> };
-  grantEntitlement: { body: GrantRequest; answer: Promise<Answer<Entitlement>> };
   listRails: { answer: Promise<Answer<RailPage>> };
   listRailSettings: { answer: Promise<Answer<RailSettingPage>> };
   putRailSetting: {

@@ -2671,7 +2671,7 @@ export interface AuditEntry {
   actor: {
     /** Kind of the actor. */
     kind: 'person' | 'key' | 'staff' | 'operator' | 'system';
-    /** Identifier of the person or key. */
+    /** Identifier. */
     id?: string;
     /** Name of the person, key or operator. */
     name?: string;
@@ -2725,9 +2725,9 @@ export interface AuditEntry {
   session_id?: string;
   /** True for real money, false for the sandbox. */
   livemode: boolean;
-  /** True if names and addresses were erased with the account. */
+  /** True if names and addresses were erased. */
   erased?: true;
-  /** Hash of the entry before. 64 zeros for the first. */
+  /** Hash of the entry before. */
   prev_hash?: string;
   /** SHA-256 of the RFC 8785 bytes of this entry without `hash`. */
   hash?: string;
@@ -2797,27 +2797,25 @@ export interface ConsumeResponse {
   customer?: Customer;
 }
 
-export interface RefundRequest {
-  /** Identifier of the consumption. Refund it by this identifier if the work fails. */
-  consumption_id: string;
+export type GrantRequest = {
+  /** Customer: a wallet, or your own name for the customer. Requests name exactly one. */
+  customer: Customer;
+  /** Number of units to grant. */
+  units?: number;
+  /** Number of days. */
+  days?: number;
   /** Reason, for your records. */
   reason: string;
-}
-
-export interface RefundResponse {
-  /** True if the units are available again. */
-  refunded: true;
-  /** Identifier of the consumption. Refund it by this identifier if the work fails. */
-  consumption_id: string;
-  /** Identifier of the entitlement. A customer and a product always have the same one. */
-  entitlement_id: string;
-  /** Number of units returned. */
-  units: number;
-  /** Number of units left; null: no limit. */
-  remaining: number | null;
-  /** End of the paid time; null: no end. */
-  paid_through: Timestamp | null;
-}
+} & (
+  | {
+      /** Identifier of the product. */
+      product_id: string;
+    }
+  | {
+      /** Your own name for the product: up to 180 characters, unique within its mode. Send either this or `product_id`. */
+      external_product_id: string;
+    }
+);
 
 export interface Entitlement {
   /** Identifier of the entitlement. A customer and a product always have the same one. */
@@ -2846,6 +2844,28 @@ export interface Entitlement {
   updated_at: Timestamp;
 }
 
+export interface RefundRequest {
+  /** Identifier of the consumption. Refund it by this identifier if the work fails. */
+  consumption_id: string;
+  /** Reason, for your records. */
+  reason: string;
+}
+
+export interface RefundResponse {
+  /** True if the units are available again. */
+  refunded: true;
+  /** Identifier of the consumption. Refund it by this identifier if the work fails. */
+  consumption_id: string;
+  /** Identifier of the entitlement. A customer and a product always have the same one. */
+  entitlement_id: string;
+  /** Number of units returned. */
+  units: number;
+  /** Number of units left; null: no limit. */
+  remaining: number | null;
+  /** End of the paid time; null: no end. */
+  paid_through: Timestamp | null;
+}
+
 export interface EntitlementPage {
   /** Entries of this page. */
   items: Entitlement[];
@@ -2861,26 +2881,6 @@ export interface EntitlementPage {
   /** False if the list has more entries than `total`. */
   total_exact?: false;
 }
-
-export type GrantRequest = {
-  /** Customer: a wallet, or your own name for the customer. Requests name exactly one. */
-  customer: Customer;
-  /** Number of units to grant. */
-  units?: number;
-  /** Number of days. */
-  days?: number;
-  /** Reason, for your records. */
-  reason: string;
-} & (
-  | {
-      /** Identifier of the product. */
-      product_id: string;
-    }
-  | {
-      /** Your own name for the product: up to 180 characters, unique within its mode. Send either this or `product_id`. */
-      external_product_id: string;
-    }
-);
 
 export interface Rail {
   /** Payment rail. GET /v1/access/rails lists them. */
@@ -4654,7 +4654,7 @@ export interface ListAuditLogQuery {
   from?: string;
   /** Return only entries before this time. */
   to?: string;
-  /** Text in the action, the actor’s name, or an identifier. */
+  /** Search text. */
   q?: string;
 }
 
@@ -4673,7 +4673,7 @@ export interface ExportAuditLogQuery {
   from?: string;
   /** Return only entries before this time. */
   to?: string;
-  /** Text in the action, the actor’s name, or an identifier. */
+  /** Search text. */
   q?: string;
 }
 

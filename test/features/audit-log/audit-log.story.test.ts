@@ -100,7 +100,7 @@ describe('audit log', () => {
     const made = live.find(({ subject }) => subject.id === log.key.id)!;
     expect(made).toMatchObject({ action: 'key.created', after: { name: 'log', scopes: ['log:read'] } });
     const other = await openShop(w);
-    for (const id of [live[0]!.entry_id, 'aud_nothing'])
+    for (const id of [live[0]!.entry_id, `aud_${'0'.repeat(26)}`])
       expect((await w.call('GET', `${LOG}/${id}`, { key: other.merchant.token })).status).toBe(404);
   });
 

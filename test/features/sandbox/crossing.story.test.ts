@@ -85,6 +85,7 @@ const SAYS_MODE = /clockFilter\w*\(|livemode|isDue\(/;
 
 const OF_BOTH_MODES: Record<string, string> = {
   'worker/features/accounts/domain/store.ts takeDueDomains': 'a domain is of an account, which is of both modes',
+  'worker/features/accounts/members/invitation.store.ts insertInvitation': 'an invitation is of an account, which is of both modes',
   'worker/features/agent-setup/store.ts listExpiringSetups': 'a setup is of an account, which is of both modes',
   'worker/features/payments/refunds/store.ts isOld': 'what was never sent is forgotten in both modes',
   'worker/features/payments/watch/ended-sessions.store.ts isReducible': 'what ended unpaid becomes a stub in both modes',

@@ -60,7 +60,7 @@ export const ON_CHAIN: Rule[] = [
 
 /** State columns, which name no row. Sealed values cannot be named. */
 const STATE =
-  /^(?:status|kind|origin|type|event_type|subject_type|asset|reason|last_error|failure_code|provider|plan|purpose|quarter|cumulative|settled|merchant_id|livemode|.*_sealed)$/;
+  /^(?:status|kind|actor_kind|origin|type|event_type|subject_type|asset|reason|last_error|failure_code|provider|plan|purpose|quarter|cumulative|settled|merchant_id|livemode|.*_sealed)$/;
 
 type Columns = ReadonlyMap<string, { isText: boolean }>;
 const columnsOf = new Map<string, Columns>(

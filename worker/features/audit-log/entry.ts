@@ -18,7 +18,7 @@ export const EntryBody = z
     actor: z
       .object({
         kind: z.enum(AUDIT_ACTORS).describe('Kind of the actor.'),
-        id: z.string().optional().describe('Identifier of the person or key.'),
+        id: z.string().optional().describe('Identifier.'),
         name: z.string().optional().describe('Name of the person, key or operator.'),
         role: z.string().optional().describe('Role of the person.'),
       })
@@ -38,8 +38,8 @@ export const EntryBody = z
     ip: z.string().optional().describe('Address of the caller.'),
     session_id: z.string().optional().describe('Session of the person.'),
     livemode: Livemode,
-    erased: z.literal(true).optional().describe('True if names and addresses were erased with the account.'),
-    prev_hash: Hash.optional().describe('Hash of the entry before. 64 zeros for the first.'),
+    erased: z.literal(true).optional().describe('True if names and addresses were erased.'),
+    prev_hash: Hash.optional().describe('Hash of the entry before.'),
     hash: Hash.optional().describe('SHA-256 of the RFC 8785 bytes of this entry without `hash`.'),
   })
   .openapi('AuditEntry');

@@ -24,7 +24,7 @@ const FilterQuery = {
   outcome: z.enum(AUDIT_OUTCOMES).optional().describe('Return only entries with this outcome.'),
   from: Instant.openapi({ type: 'string', format: 'date-time' }).describe('Return only entries from this time on.'),
   to: Instant.openapi({ type: 'string', format: 'date-time' }).describe('Return only entries before this time.'),
-  q: z.string().trim().min(2).max(200).optional().describe('Text in the action, the actor’s name, or an identifier.'),
+  q: z.string().trim().min(2).max(200).optional().describe('Search text.'),
 };
 type Filter = z.output<z.ZodObject<typeof FilterQuery>>;
 
@@ -117,6 +117,7 @@ export const auditLogRoutes = routes('Audit log', 'log')
       entry_id: z
         .string()
         .max(40)
+        .refine((id) => /^aud_[0-9A-HJKMNP-TV-Z]{26}$/.test(id), 'Expected the id of an entry')
         .openapi({ param: { name: 'entry_id', in: 'path' } })
         .describe('Identifier of the entry.'),
     }),

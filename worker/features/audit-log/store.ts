@@ -53,6 +53,15 @@ export const listBelow = (scope: Scope, filter: EntryFilter, below: number, max:
     .orderBy(desc(seq))
     .limit(max);
 
+/** Lists entries before a time, newest first: of an account, or of the operators and staff in all accounts of the database. */
+export const listForOperators = (db: Db, accountId: AccountId | undefined, before: number, max: number): Promise<AuditEntry[]> =>
+  db
+    .select()
+    .from(auditEntries)
+    .where(and(accountId ? eq(ofMerchant, accountId) : sql`actor_kind IN ('operator', 'staff')`, lt(at, before)))
+    .orderBy(desc(accountId ? seq : at))
+    .limit(max);
+
 export const findEntry = (scope: Scope, number: number): Promise<AuditEntry | undefined> =>
   scope.db
     .select()

@@ -6,6 +6,7 @@ export {
   findByExternalId,
   findListing,
   findOrphan,
+  findProductOwner,
   getActiveListing,
   getActiveProductCount,
   getListing,
@@ -13,7 +14,6 @@ export {
   getSale,
   isPayable,
   type Listing,
-  productExists,
   type Sale,
   saleOn,
 } from './store.ts';

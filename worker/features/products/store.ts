@@ -29,8 +29,13 @@ export async function getProduct(...args: Parameters<typeof findProduct>): Promi
 export const findByExternalId = (scope: Scope, externalProductId: string) =>
   findWhere(scope, eq(products.externalProductId, externalProductId));
 
-export const productExists = async (db: Db, productId: string): Promise<boolean> =>
-  (await db.$count(products, eq(products.id, productId as ProductId))) > 0;
+/** Merchant and mode of a product of any merchant. */
+export const findProductOwner = (db: Db, productId: string): Promise<Tenant | undefined> =>
+  db
+    .select({ merchantId: products.merchantId, livemode: products.livemode })
+    .from(products)
+    .where(eq(products.id, productId as ProductId))
+    .get();
 
 export const listOwnIds = async (scope: Scope, productIds: ProductId[]): Promise<ProductId[]> => {
   if (productIds.length === 0) return [];

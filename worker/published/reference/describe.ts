@@ -12,7 +12,7 @@ const GROUPS: Record<string, Record<string, string>> = {
     Authentication: 'Create an account and a session: by password, by wallet, or by Google and GitHub.',
     'API keys': 'Credentials of your server, sent in `X-Svc-Key`. A live key acts on real money, a sandbox key on the sandbox.',
     Account: 'Account settings, appearance of checkout pages, security and analytics.',
-    'Audit log': 'Actions on the account and their authors, chained by hashes.',
+    'Audit log': 'Acts on the account, with their authors.',
     'Set-up': 'Requirements of a sale, and the calls that resolve missing ones.',
     Sandbox: 'Test with simulated money: the live code on a simulated chain, with a clock that you advance.',
   },

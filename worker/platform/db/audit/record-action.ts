@@ -42,7 +42,8 @@ const BY_SETUP: Author = { kind: 'system', id: null, name: 'setup' };
 
 /** The role is that in the account of the log: a call of persons about themselves may come from another account. */
 function authorOf({ acting }: Ctx, merchantId: AccountId): Author {
-  const { actor } = acting;
+  const { actor, operator } = acting;
+  if (operator) return { kind: 'operator', id: null, name: operator.name };
   if (!actor) return { kind: 'system', id: null };
   const { accountId, actsOn = accountId, keyId, personId, role, isStaff } = actor;
   if (isStaff && accountId !== merchantId && personId !== merchantId) return { kind: 'staff', id: personId ?? keyId };
@@ -109,7 +110,7 @@ function planEntries(
   { unless, subjects }: { unless?: SQL | undefined; subjects?: SQL },
 ): Write {
   ctx.acting.recorded.add(merchantId);
-  const { action, subject, before, after, reason, outcome = 'done', by = authorOf(ctx, merchantId) } = entry;
+  const { action, subject, before, after, reason = ctx.acting.operator?.reason, outcome = 'done', by = authorOf(ctx, merchantId) } = entry;
   const details: AuditDetails = {
     ...changedFields(before, after),
     ...(reason === undefined ? {} : { reason }),
