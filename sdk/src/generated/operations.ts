@@ -118,6 +118,8 @@ account:
 listSessions listSessions GET /v1/account/sessions
 endSessions endSessions DELETE /v1/account/sessions q
 endSession endSession DELETE /v1/account/sessions/{session_id}
+previewNotMe previewNotMe POST /v1/account/not-me/preview b
+notMe notMe POST /v1/account/not-me b
 sendVerification sendVerification POST /v1/account/email/verification
 verifyEmail verifyEmail POST /v1/account/email/verify b
 previewVerification previewVerification POST /v1/account/email/preview b

@@ -139,6 +139,9 @@ import type {
   MeteringDirective,
   NativeSubscription,
   NativeSubscriptionPage,
+  NotMePreview,
+  NotMeRequest,
+  NotMeResult,
   OAuthProviders,
   OAuthStart,
   Offer,
@@ -546,6 +549,12 @@ export interface AccountResource {
   /** Ends one of your sessions, from the next request on. A repeated call changes nothing. */
   endSession(sessionId: string, options?: CallOptions): Promise<Answer<object>>;
 
+  /** Returns the change that a security email told of, and what taking it back would end. Does not consume the token. */
+  previewNotMe(body: NotMeRequest, options?: CallOptions): Promise<Answer<NotMePreview>>;
+
+  /** Takes back a change that a security email told of. The email address of before is the account’s again. */
+  notMe(body: NotMeRequest, options?: CallOptions): Promise<Answer<NotMeResult>>;
+
   /** Sends a verification email to the account’s address. Registration sends the first one. The link works once, for 24 hours. At most three emails are sent per hour. */
   sendVerification(options?: CallOptions): Promise<Answer<DetailResponse>>;
 
@@ -934,6 +943,8 @@ export interface Operations {
   withdrawInvitation: { params: { invitation_id: string }; answer: Promise<Answer<object>> };
   previewInvitation: { body: InvitationToken; answer: Promise<Answer<InvitationPreview>> };
   acceptInvitation: { body: InvitationToken; answer: Promise<Answer<AcceptedInvitation>> };
+  previewNotMe: { body: NotMeRequest; answer: Promise<Answer<NotMePreview>> };
+  notMe: { body: NotMeRequest; answer: Promise<Answer<NotMeResult>> };
   beginPasskeyLogin: { answer: Promise<Answer<PasskeyCeremony>> };
   loginWithPasskey: { body: PasskeyLoginRequest; answer: Promise<Answer<AuthResponse>> };
   loginWithFactor: { body: FactorRequest; answer: Promise<Answer<AuthResponse>> };

@@ -254,6 +254,70 @@ export interface AcceptedInvitation {
   role: Role;
 }
 
+export interface NotMeRequest {
+  /** Token from the email: the part after `#token=` in its link. */
+  token: string;
+}
+
+export interface NotMePreview {
+  /** Change, as the email has it. */
+  change: string;
+  /** Time of the change. */
+  at: Timestamp;
+  /** Name of the account, as buyers see it. */
+  account: string;
+  /** Parts of the account that would be taken back or end. */
+  will: (
+    | 'email'
+    | 'password'
+    | 'sessions'
+    | 'keys'
+    | 'endpoints'
+    | 'providers'
+    | 'passkeys'
+    | 'totp'
+    | 'recovery_codes'
+    | 'wallets'
+    | 'admins'
+    | 'invitations'
+  )[];
+}
+
+export interface NotMeResult {
+  /** Parts of the account that were taken back or ended. */
+  undone: (
+    | 'email'
+    | 'password'
+    | 'sessions'
+    | 'keys'
+    | 'endpoints'
+    | 'providers'
+    | 'passkeys'
+    | 'totp'
+    | 'recovery_codes'
+    | 'wallets'
+    | 'admins'
+    | 'invitations'
+  )[];
+  /** Access that ended. */
+  ended: {
+    /** Number of sessions. */
+    sessions: number;
+    /** Number of live keys. */
+    keys: number;
+    /** Number of endpoints and hooks. */
+    endpoints: number;
+    /** Number of sign-in providers. */
+    providers: number;
+    /** Number of passkeys. */
+    passkeys: number;
+    /** Number of payout wallets. */
+    wallets: number;
+  };
+  /** Page on which the emailed link sets a new password. */
+  next: '/reset-password';
+}
+
 export interface PasskeyCeremony {
   /** Identifier of the ceremony, as its options name it. */
   ceremony_id: string;
