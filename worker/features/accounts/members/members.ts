@@ -9,6 +9,7 @@ import type { Account } from '#platform/db/tables/accounts.ts';
 import { requireFreshSignIn, roleRefused, roleRequired } from '#platform/http/callers.ts';
 import { type GivenRole, hasRole, type Role, roleIn } from '#rules/access/roles.ts';
 import { changeAccount } from '../change-account.ts';
+import { eraseAuthor } from '../entries/erasure.store.ts';
 import { changeKeys } from '../keys/keys.ts';
 import { getAccount } from '../store.ts';
 import { readHomes } from './acting.ts';
@@ -155,7 +156,8 @@ export async function leaveAccounts(ctx: Shard, personId: AccountId): Promise<nu
     await changeAccount(home, accountId, (account) => {
       const { [personId]: role, ...roles } = account.roles;
       if (role === undefined) return null;
-      return { values: { roles }, writes: [deleteMember(home.db, accountId, personId), recordRemoval(home, accountId, personId, role)] };
+      const removal = [deleteMember(home.db, accountId, personId), recordRemoval(home, accountId, personId, role)];
+      return { values: { roles }, writes: [...removal, ...eraseAuthor(home, accountId, personId)] };
     });
     await deleteJoined(ctx.db, personId, accountId);
   }
