@@ -5,6 +5,7 @@ import type { Shard } from '#platform/context.ts';
 import { forEach } from '#platform/db/commit.ts';
 import { emptyOrBound, type Swept } from '#platform/db/sweeps.ts';
 import { personObject } from './auth/sessions.ts';
+import { planErasedEntries, recordErasure } from './entries/erasure.store.ts';
 import { eraseWhatNames, listUnerased, markErased, planErasedActs } from './erasure.store.ts';
 import { leaveAccounts } from './members/members.ts';
 import { planLocks } from './oauth/identities.ts';
@@ -31,6 +32,7 @@ async function eraseRest(ctx: Shard, accountId: AccountId, eraseArchived: EraseA
     ...eraseWhatNames(ctx, accountId, ROWS_MAX),
     ...(await planErasedActs(ctx, accountId, ROWS_MAX)),
     ...(await planLocks(ctx, accountId)),
+    ...(await planErasedEntries(ctx, accountId, ROWS_MAX)),
     dropMailsOf(ctx, accountId, ROWS_MAX),
   ];
   const erased = (await ctx.db.batch([first!, ...others])) as D1Result[];
@@ -39,5 +41,5 @@ async function eraseRest(ctx: Shard, accountId: AccountId, eraseArchived: EraseA
   const archived = await eraseArchived(ctx, accountId);
   await personObject(ctx, accountId).forgetSessions();
   if (left === 0 && givenBack === 0 && archived === 0 && erased.every(({ meta }) => meta.changes === 0))
-    await ctx.db.batch([markErased(ctx, accountId)]);
+    await ctx.db.batch([recordErasure(ctx, accountId), markErased(ctx, accountId)]);
 }

@@ -1,5 +1,6 @@
 import type { Scope } from '#platform/context.ts';
 import type { AuditEntry } from '#platform/db/tables/office/audit-log.ts';
+import type { AuditAction } from '#rules/access/audit-actions.ts';
 import { entryHash, GENESIS_HASH } from './entry.ts';
 import { listAfter } from './store.ts';
 
@@ -11,6 +12,8 @@ interface Verification {
 }
 
 const PAGE = 1000;
+/** Actions that say that earlier entries were erased. */
+const ERASURES: AuditAction[] = ['account.erased', 'member.erased'];
 
 /**
  * Recomputes the chain of the account, in both modes. An erased entry is verified by its links alone, if a later entry records the erasure.
@@ -32,7 +35,7 @@ export async function verifyLog({ db, merchantId }: Scope): Promise<Verification
       head = { seq: entry.seq, hash: entry.hash! };
       checked++;
       if (entry.isErased) firstErased ??= entry.seq;
-      isErasureRecorded ||= entry.action === 'account.erased' && !entry.isErased;
+      isErasureRecorded ||= ERASURES.includes(entry.action) && !entry.isErased;
     }
     if (entries.length < PAGE) return { checked, head, brokenAt: isErasureRecorded ? null : firstErased };
   }

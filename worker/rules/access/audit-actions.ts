@@ -34,6 +34,7 @@ export const AUDIT_ACTIONS = [
   'key.rolled',
   'listing.refreshed',
   'listing.removed',
+  'member.erased',
   'member.invited',
   'member.joined',
   'member.removed',

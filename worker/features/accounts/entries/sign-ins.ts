@@ -11,6 +11,7 @@ import { type NewAuditEntry, personIn, recordAction } from '#platform/db/audit/r
 import { hasEntry, isRefusedTo } from '#platform/db/audit/recorded.ts';
 import { commit, type Write } from '#platform/db/commit.ts';
 import { homeOf } from '#platform/db/directory.ts';
+import type { Account } from '#platform/db/tables/accounts.ts';
 import { announceEntries } from '#platform/queues/send-jobs.ts';
 import { sharedNetworkOf } from '#rules/access/networks.ts';
 import type { Session, SessionMethod } from '#rules/access/sessions.ts';
@@ -46,10 +47,10 @@ interface RefusedSignIn {
  * Notes a refused sign-in of a person, the first of an hour and network. Deferred, so that the time of the answer says nothing about the
  * person.
  */
-export function noteRefusedSignIn(ctx: Ctx, find: () => Promise<{ id: AccountId } | undefined>, refused: RefusedSignIn): void {
+export function noteRefusedSignIn(ctx: Ctx, find: () => Promise<Pick<Account, 'id' | 'status'> | undefined>, refused: RefusedSignIn): void {
   const note = async () => {
     const person = await find();
-    if (person) await recordRefusedSignIn(ctx, person.id, refused);
+    if (person && person.status !== 'deleted') await recordRefusedSignIn(ctx, person.id, refused);
   };
   ctx.defer(note().catch((error: unknown) => ctx.note(`sign-in not recorded: ${formatErrorChain(error)}`)));
 }

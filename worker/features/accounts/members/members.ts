@@ -10,6 +10,7 @@ import { requireFreshSignIn, roleRefused, roleRequired } from '#platform/http/ca
 import { type GivenRole, hasRole, type Role, roleIn } from '#rules/access/roles.ts';
 import { planSecurityAlert } from '../auth/owner-emails.ts';
 import { changeAccount } from '../change-account.ts';
+import { eraseAuthor } from '../entries/erasure.store.ts';
 import { changeKeys } from '../keys/keys.ts';
 import { getAccount } from '../store.ts';
 import { readHomes } from './acting.ts';
@@ -157,7 +158,8 @@ export async function leaveAccounts(ctx: Shard, personId: AccountId): Promise<nu
     await changeAccount(home, accountId, (account) => {
       const { [personId]: role, ...roles } = account.roles;
       if (role === undefined) return null;
-      return { values: { roles }, writes: [deleteMember(home.db, accountId, personId), recordRemoval(home, accountId, personId, role)] };
+      const removal = [deleteMember(home.db, accountId, personId), recordRemoval(home, accountId, personId, role)];
+      return { values: { roles }, writes: [...removal, ...eraseAuthor(home, accountId, personId)] };
     });
     await deleteJoined(ctx.db, personId, accountId);
   }

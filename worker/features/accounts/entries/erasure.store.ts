@@ -1,0 +1,60 @@
+import { and, asc, eq, sql } from 'drizzle-orm';
+import type { AccountId } from '#core/ids.ts';
+import type { Shard } from '#platform/context.ts';
+import { boundId, fieldOf, jsonRows } from '#platform/db/among.ts';
+import { recordAction } from '#platform/db/audit/record-action.ts';
+import type { Write } from '#platform/db/commit.ts';
+import { type AuditDetails, auditEntries } from '#platform/db/tables/office/audit-log.ts';
+
+const ERASED = 'erased';
+
+/** Replaces every text. Numbers and flags remain, because they hold no personal data. */
+function eraseTexts(value: unknown): unknown {
+  if (typeof value === 'string') return ERASED;
+  if (Array.isArray(value)) return value.map(eraseTexts);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, eraseTexts(field)]));
+}
+
+function eraseDetails({ ip: _, session_id, ...details }: AuditDetails): AuditDetails {
+  return { ...(eraseTexts(details) as AuditDetails), ...(session_id && { session_id }) };
+}
+
+/**
+ * Reads up to `max` entries that may contain personal data, and plans their erasure. An erased entry has the hash of its earlier form, so it is verified
+ * by its links alone.
+ */
+export async function planErasedEntries({ db }: Shard, accountId: AccountId, max: number): Promise<Write[]> {
+  const named = await db
+    .select({ seq: auditEntries.seq, actorName: auditEntries.actorName, details: auditEntries.details })
+    .from(auditEntries)
+    .where(and(eq(auditEntries.merchantId, accountId), eq(auditEntries.isErased, false)))
+    .orderBy(asc(auditEntries.seq))
+    .limit(max);
+  if (named.length === 0) return [];
+  const rows = named.map(({ seq, actorName, details }) => ({
+    ...{ seq, name: actorName === null ? null : ERASED, details: JSON.stringify(eraseDetails(details)) },
+  }));
+  return [
+    db
+      .update(auditEntries)
+      .set({ actorName: sql`${fieldOf('name')}`, details: sql`${fieldOf('details')}`, isErased: true })
+      .from(jsonRows(rows))
+      .where(sql`${auditEntries.merchantId} = ${boundId(accountId)} AND audit_entries.seq = ${fieldOf('seq')}`),
+  ];
+}
+
+const inLog = (merchantId: AccountId) => ({ merchantId, livemode: true });
+
+/** Last entry of a deleted account, which says that those before were erased. */
+export const recordErasure = (ctx: Shard, accountId: AccountId): Write =>
+  recordAction(ctx, inLog(accountId), { action: 'account.erased', subject: { type: 'account', id: accountId } });
+
+/** Erases the name and the addresses of a deleted person in the log of another account. The id remains. */
+export const eraseAuthor = (ctx: Shard, accountId: AccountId, personId: AccountId): Write[] => [
+  ctx.db
+    .update(auditEntries)
+    .set({ actorName: null, details: sql`json_remove(details, '$.ip')`, isErased: true })
+    .where(and(eq(auditEntries.merchantId, accountId), eq(auditEntries.actorKind, 'person'), eq(auditEntries.actorId, personId))),
+  recordAction(ctx, inLog(accountId), { action: 'member.erased', subject: { type: 'member', id: personId } }),
+];
