@@ -16,7 +16,7 @@ import { onError } from '#platform/http/on-error.ts';
 import { type AppEnv, router } from '#platform/http/openapi.ts';
 import { isPublished, matcherOf } from '#platform/http/paths/route-patterns.ts';
 import { unknownPath } from '#platform/http/paths/unknown-path.ts';
-import { hitCeiling, originOf, requireCeilingLeft, underCeiling } from '#platform/http/rate-limit.ts';
+import { callerOrigin, hitCeiling, ipOf, requireCeilingLeft, underCeiling } from '#platform/http/rate-limit.ts';
 import { nameRequest } from '#platform/http/request-id.ts';
 import { deferring, isSampled, logRequest } from '#platform/log.ts';
 import { nearHome } from '#platform/objects.ts';
@@ -37,7 +37,7 @@ const accompany = createMiddleware<AppEnv>(async (c, next) => {
     requestId,
     kind: 'request',
     origin: new URL(c.req.url).origin,
-    caller: originOf(c),
+    caller: callerOrigin(c),
     callerRegion: regionNear((c.req.raw.cf ?? {}) as Location),
     defer: deferring(c.executionCtx, { request_id: requestId }),
     note: (reason) => notes.push(reason),
@@ -66,7 +66,7 @@ const accompany = createMiddleware<AppEnv>(async (c, next) => {
       status,
       requestId,
       units: c.var.unitsConsumed,
-      caller: originOf(c),
+      ip: ipOf(c),
     };
     ctx.defer(c.env.ADMISSION.getByName(...nearHome(c.env, `account:${key.admissionId}`)).record(outcome));
   }

@@ -28,9 +28,9 @@ export abstract class PersonObject extends DurableObject<Env> {
   protected abstract readTokenVersion(): number;
 
   async beginSession(session: Session, isFirst = false): Promise<boolean> {
-    const isNewPlace = this.sessions.begin(session, isFirst);
+    const isNewDevice = this.sessions.begin(session, isFirst);
     await this.#beginAlarm();
-    return isNewPlace;
+    return isNewDevice;
   }
 
   async useSession(session: UsedSession, now: number): Promise<boolean> {

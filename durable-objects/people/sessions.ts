@@ -1,11 +1,11 @@
 import type { AccountId, PasskeyId, SessionId } from '#core/ids.ts';
 import type { PersonAnswer } from '#rules/access/person-rpc.ts';
 import {
+  DEVICE_MS,
+  DEVICES_MAX,
+  deviceOf,
   type EndedSessions,
   isEnded,
-  PLACE_MS,
-  PLACES_MAX,
-  placeOf,
   SEEN_MS,
   SESSIONS_MAX,
   type Session,
@@ -18,7 +18,7 @@ const COLUMNS = {
   sessions: `id TEXT PRIMARY KEY, method TEXT NOT NULL, factor TEXT, ip TEXT NOT NULL, country TEXT, user_agent TEXT NOT NULL,
     account_id TEXT NOT NULL, token_version INTEGER NOT NULL, created_at INTEGER NOT NULL, last_seen_at INTEGER NOT NULL,
     expires_at INTEGER NOT NULL, ended_at INTEGER, passkey_id TEXT`,
-  places: 'id TEXT PRIMARY KEY, at INTEGER NOT NULL',
+  devices: 'id TEXT PRIMARY KEY, at INTEGER NOT NULL',
 };
 
 type Row = {
@@ -53,14 +53,14 @@ export class Sessions {
 
   /**
    * Stores a session that a verified credential began. Sessions of earlier token versions end, and the one unused longest if there are
-   * too many. `isFirst`: only if the person never had one, for a registration that is answered again. True if the place is new to a person
+   * too many. `isFirst`: only if the person never had one, for a registration that is answered again. True if the device is new to a person
    * who signed in before.
    */
   begin(session: Session, isFirst: boolean): boolean {
     const { createdAt: now } = session;
     if (isFirst && this.#tables.rows('SELECT 1 FROM sessions LIMIT 1').length > 0) return false;
     this.expire(now);
-    const isNew = this.#learnPlace(placeOf(session), now);
+    const isNew = this.#learnDevice(deviceOf(session), now);
     this.#tables.write(
       'INSERT OR IGNORE INTO sessions VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, ?)',
       ...[session.sessionId, session.method, session.factor, session.ip, session.country, session.userAgent],
@@ -72,13 +72,13 @@ export class Sessions {
     return isNew;
   }
 
-  /** True if the person signed in before, but not from this place within PLACE_MS. The newest place always remains. */
-  #learnPlace(place: string, now: number): boolean {
-    const known = this.#tables.rows<{ id: string; at: number }>('SELECT id, at FROM places ORDER BY at DESC, id');
-    this.#tables.write('INSERT INTO places VALUES (?, ?) ON CONFLICT(id) DO UPDATE SET at = max(at, excluded.at)', place, now);
-    this.#tables.write('DELETE FROM places WHERE at <= ? AND id <> ?', now - PLACE_MS, place);
-    this.#tables.write(`DELETE FROM places WHERE id IN (SELECT id FROM places ORDER BY at DESC, id LIMIT -1 OFFSET ${PLACES_MAX})`);
-    return known.length > 0 && !known.some(({ id, at }) => id === place && at > now - PLACE_MS);
+  /** True if the person signed in before, but not from this device within DEVICE_MS. The newest one always remains. */
+  #learnDevice(device: string, now: number): boolean {
+    const known = this.#tables.rows<{ id: string; at: number }>('SELECT id, at FROM devices ORDER BY at DESC, id');
+    this.#tables.write('INSERT INTO devices VALUES (?, ?) ON CONFLICT(id) DO UPDATE SET at = max(at, excluded.at)', device, now);
+    this.#tables.write('DELETE FROM devices WHERE at <= ? AND id <> ?', now - DEVICE_MS, device);
+    this.#tables.write(`DELETE FROM devices WHERE id IN (SELECT id FROM devices ORDER BY at DESC, id LIMIT -1 OFFSET ${DEVICES_MAX})`);
+    return known.length > 0 && !known.some(({ id, at }) => id === device && at > now - DEVICE_MS);
   }
 
   /** True if the session is open. Reads one row, and stores the time of use once in SEEN_MS. */

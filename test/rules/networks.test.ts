@@ -3,7 +3,7 @@ import ipaddr from 'ipaddr.js';
 import { describe, expect, it } from 'vitest';
 import { isInNetworks, parseNetwork, sharedNetworkOf } from '#rules/access/networks.ts';
 import { hasScope, isWithinScopes, KEY_SCOPES } from '#rules/access/scopes.ts';
-import { placeOf } from '#rules/access/sessions.ts';
+import { deviceOf } from '#rules/access/sessions.ts';
 
 describe('networks', () => {
   it.each([
@@ -102,7 +102,7 @@ describe('sharedNetworkOf', () => {
   });
 });
 
-describe('placeOf', () => {
+describe('deviceOf', () => {
   it('names network and browser family, whatever version, and the program of other user agents', () => {
     const families = {
       'Mozilla/5.0 (Windows NT 10.0) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36 Edg/140.0': 'Edge',
@@ -115,6 +115,6 @@ describe('placeOf', () => {
       '\u202e<b>': 'unknown',
     };
     for (const [userAgent, family] of Object.entries(families))
-      expect(placeOf({ ip: '203.0.113.9', country: null, userAgent })).toBe(`203.0.113.0/24 ${family}`);
+      expect(deviceOf({ ip: '203.0.113.9', country: null, userAgent })).toBe(`203.0.113.0/24 ${family}`);
   });
 });

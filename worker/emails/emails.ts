@@ -50,7 +50,7 @@ export interface EmailDefinition<F> {
 
 export const TEXTS: Record<Locale, EmailTexts> = { en, es, de, fr, 'pt-BR': ptBR, ja };
 
-/** Page that takes back a change. An address that nobody proved gets no token: its reader may sign in. */
+/** Page that takes back a change. Without a token, which an unproven address does not get, the page to sign in. */
 const notMePath = (_facts: object, token: string): string => (token === '' ? '/login' : `/not-me#token=${token}`);
 
 export const EMAILS: { readonly [N in EmailTemplate]: EmailDefinition<EmailFacts[N]> } = {

@@ -21,7 +21,7 @@ beforeEach(async () => {
 });
 afterEach(letTimeRun);
 
-/** Merchant with a verified address, whose keys are older than what follows. */
+/** Merchant with a verified address and keys that are older than the change. */
 async function newOwner(): Promise<Merchant> {
   const owner = await w.merchant();
   await verifyAddress(w, owner);
@@ -52,7 +52,7 @@ const endpointBy = async (key: string, path: string) =>
   (await w.call('POST', '/v1/webhooks/endpoints', { key, body: { url: `${testEnv.TEST_RECEIVER_URL}/ok/${path}` } })).body.endpoint_id;
 
 describe('POST /v1/account/not-me', () => {
-  it('gives the address back and ends what was added since the change, and nothing that was there before', async () => {
+  it('the address returns and what was added since the change ends, and nothing that was there before', async () => {
     const endpoint = await endpointBy(ada.key, 'before');
     const bob = await addMember(w, ada, 'admin');
     await w.product(ada);
@@ -117,7 +117,7 @@ describe('POST /v1/account/not-me', () => {
     expect((await login(ada.email, 'battery staple 9')).status).toBe(200);
   });
 
-  it('works once: again it is 410, a repeated key gets the same answer, and of many at once one acts', async () => {
+  it('a link works once: a repeated request gets the same answer, and of many at once one acts', async () => {
     await changeEmail(ada, newThief());
     const token = await linkTo(ada.email);
     const headers = { 'Idempotency-Key': crypto.randomUUID() };
@@ -132,7 +132,7 @@ describe('POST /v1/account/not-me', () => {
     expect([first.status, again.status, again.body]).toEqual([200, 200, first.body]);
   });
 
-  it('is 410 after seven days, and 401 for a link of another address, account or change', async () => {
+  it('a link is refused with 410 after seven days, and one of another address, account or change with 401', async () => {
     await changeEmail(ada, newThief());
     const token = await linkTo(ada.email);
     const [id, at, change, mac] = token.split('.') as [string, string, string, string];

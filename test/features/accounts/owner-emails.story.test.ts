@@ -10,7 +10,7 @@ import type { CallOptions, Merchant } from '../../support/world.ts';
 
 const PASSWORD = 'correct horse battery';
 let callers = 0;
-/** Each call has its own address, so that limits per address do not apply, in a place that merchants know. */
+/** Each call has its own address, so that limits per address do not apply, from a network that merchants use. */
 const from = (): CallOptions => ({ headers: { 'CF-Connecting-IP': `192.0.2.${++callers % 250}`, 'User-Agent': ORIGIN.userAgent } });
 const keyed = () => ({ 'Idempotency-Key': crypto.randomUUID() });
 
@@ -29,7 +29,7 @@ const emailsTo = async (email: string) => {
   for (const message of w.mail.splice(0)) await w.post([message]);
   return (await w.posted()).taken.filter(({ body }) => body.to[0] === email).map(({ body }) => body);
 };
-const rowsOf = async ({ userId }: Merchant, template: string) =>
+const readRows = async ({ userId }: Merchant, template: string) =>
   (
     await testEnv.DB.prepare('SELECT * FROM mails WHERE account_id = ? AND template = ? ORDER BY rowid')
       .bind(userId, template)
@@ -84,7 +84,7 @@ describe('payout_changed', () => {
     ];
     for (const one of [admin, developer]) await verifyAddress(w, one);
     await setRail('solana_usdc', ada.wallet.address);
-    const to = (await rowsOf(ada, 'payout_changed')).map(({ address }) => address);
+    const to = (await readRows(ada, 'payout_changed')).map(({ address }) => address);
     expect(to.sort()).toEqual([ada.email, admin.own.email].sort());
     expect(to).not.toContain(unverified.own.email);
   });
@@ -166,7 +166,7 @@ describe('security_alert', () => {
     const [text] = await textsTo(ada.email);
     expect(text).toMatch(/Time: .+\n\nAddress: 203\.0\.113\.7 \(DE\)\n\nBrowser: Mozilla\/5\.0 \(X11\) Firefox\/140\.0/);
     const [session] = (await w.call('GET', '/v1/account/sessions', { key: ada.token })).body.items;
-    const [alert] = await rowsOf(ada, 'security_alert');
+    const [alert] = await readRows(ada, 'security_alert');
     expect(JSON.parse(String(alert!.facts))).toMatchObject({
       change: 'live_key',
       ip: '203.0.113.7',
@@ -175,7 +175,7 @@ describe('security_alert', () => {
     });
   });
 
-  describe('of a sign-in', () => {
+  describe('new_sign_in', () => {
     const signIn = (ip: string, userAgent: string, email = ada.email) =>
       w.call('POST', '/v1/auth/login', {
         body: { email, password: PASSWORD },
@@ -185,7 +185,7 @@ describe('security_alert', () => {
     const CHROME = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36';
     const NEW = 'Your account was signed in to from a place that it does not know.';
 
-    it('is sent for another network or browser, once, with the session that began', async () => {
+    it('another network or browser causes one alert, with the session that began', async () => {
       await signIn('203.0.113.7', FIREFOX);
       await signIn('203.0.113.200', FIREFOX.replace('140.0', '141.0'));
       await signIn('203.0.113.7', CHROME);
@@ -194,11 +194,11 @@ describe('security_alert', () => {
       const texts = await textsTo(ada.email);
       expect(texts.filter((text) => text.includes(NEW))).toHaveLength(3);
       expect(texts).toHaveLength(3);
-      const facts = (await rowsOf(ada, 'security_alert')).map((row) => JSON.parse(String(row.facts)));
+      const facts = (await readRows(ada, 'security_alert')).map((row) => JSON.parse(String(row.facts)));
       expect(facts.at(-1)).toMatchObject({ change: 'new_sign_in', session_id: body.session_id, ip: '198.51.100.7', user_agent: CHROME });
     });
 
-    it('is sent again for a place that was not used for 90 days', async () => {
+    it('a network that was not used for 90 days causes another alert', async () => {
       await signIn('203.0.113.7', FIREFOX);
       await signIn('198.51.100.7', FIREFOX);
       expect(await textsTo(ada.email)).toHaveLength(2);
@@ -215,7 +215,7 @@ describe('security_alert', () => {
       }
     });
 
-    it('is not sent for a wrong password, and not to an address that is not verified', async () => {
+    it('a wrong password causes no alert, and an unverified address gets none', async () => {
       const body = { email: ada.email, password: 'wrong horse battery' };
       expect((await w.call('POST', '/v1/auth/login', { body, headers: { 'CF-Connecting-IP': '203.0.113.7' } })).status).toBe(401);
       const bob = await w.merchant();

@@ -19,7 +19,7 @@ import {
   Timestamp,
   UpdateResponse,
 } from '#platform/http/openapi.ts';
-import { hitBucket, originOf } from '#platform/http/rate-limit.ts';
+import { callerOrigin, hitBucket } from '#platform/http/rate-limit.ts';
 import { routes } from '#platform/http/route.ts';
 import { REGIONS } from '#platform/variables/regions.ts';
 import { type CountedFactors, NO_FACTORS } from '#rules/access/factors.ts';
@@ -263,7 +263,7 @@ export const accountRoutes = routes('Account', 'settings')
     returns: UpdateResponse,
     codes: ['invalid_credentials', 'email_registered', 'state_conflict', 'password_too_short', 'password_too_common', 'no_change'],
     once: ({ c, scope, actor, body: { email, current_password: currentPassword, new_password: newPassword } }, storeAnswer) =>
-      changeSecurity(scope, actor, { email, currentPassword, newPassword, ip: originOf(c).ip }, storeAnswer),
+      changeSecurity(scope, actor, { email, currentPassword, newPassword, ip: callerOrigin(c).ip }, storeAnswer),
     audit: ['person.email_changed', 'person.password_changed'],
     present: (updated) => ({ detail: 'Changed. All sessions have ended; sign in again.', updated_fields: updated }),
     isSecret: true,

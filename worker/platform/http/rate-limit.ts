@@ -172,7 +172,7 @@ interface CallerAddress {
 export const ipOf = ({ req }: Pick<RouteContext, 'req'>): string | null => req.header('CF-Connecting-IP') ?? null;
 
 /** Address, country and browser of a caller. */
-export function originOf(c: RouteContext): Origin {
+export function callerOrigin(c: RouteContext): Origin {
   const { country } = (c.req.raw.cf ?? {}) as { country?: unknown };
   return {
     ip: ipOf(c) ?? '127.0.0.1',

@@ -11,7 +11,7 @@ import type { EndedSessions, Factor, Session, UsedSession } from './sessions.ts'
 export type PersonAnswer = { ok: true; factors?: readonly Factor[] } | { ok: false; reason: 'stale_token' | 'session_ended' | 'unknown' };
 
 export interface PersonRpc {
-  /** Stores a session of the person. `isFirst`: only if the person never had one. True if its place is new to the person. */
+  /** Stores a session of the person. `isFirst`: only if the person never had one. True if its device is new to the person. */
   beginSession(session: Session, isFirst?: boolean): Promise<boolean>;
   /** Accepts a token of the person for another account. Notes the session's use. */
   admitPerson(session: UsedSession, now: number): Promise<PersonAnswer>;

@@ -21,10 +21,10 @@ export const SESSIONS_MAX = 50;
 /** Accuracy of the time of use: of the uses within it, one is stored. */
 export const SEEN_MS = 5 * MINUTE;
 export const USER_AGENT_MAX = 200;
-/** Time after a sign-in in which its place is known. */
-export const PLACE_MS = 90 * DAY;
-/** Places of a person. The next one replaces the one that was used least recently. */
-export const PLACES_MAX = 100;
+/** Time after a sign-in in which its device is known. */
+export const DEVICE_MS = 90 * DAY;
+/** Devices of a person. The next one replaces the one that was used least recently. */
+export const DEVICES_MAX = 100;
 
 /** Caller that signed in. */
 export interface Origin {
@@ -47,7 +47,7 @@ export const browserFamily = (userAgent: string): string =>
   BROWSERS.find(([, pattern]) => pattern.test(userAgent))?.[0] ?? (/^[\w.-]{1,40}/.exec(userAgent)?.[0] || 'unknown');
 
 /** Network and browser of a sign-in, by which a later one is recognised. */
-export const placeOf = ({ ip, userAgent }: Origin): string => `${sharedNetworkOf(ip)} ${browserFamily(userAgent)}`;
+export const deviceOf = ({ ip, userAgent }: Origin): string => `${sharedNetworkOf(ip)} ${browserFamily(userAgent)}`;
 
 export interface Session extends Origin {
   sessionId: SessionId;

@@ -15,7 +15,7 @@ import { type AccountAccess, abortIfSold, findAccountAccess, hasSold } from '../
 import { listIdentities } from '../oauth/store.ts';
 import { requireGoodPassword } from '../passwords/weak-passwords.ts';
 import { findAccount } from '../store.ts';
-import { isLinkMac, linkMacs } from './link-macs.ts';
+import { isLinkMac, linkMacs } from './emailed-links.ts';
 import { planSecurityAlert } from './owner-emails.ts';
 import { newPasswordHash } from './passwords.ts';
 import { normaliseEmail } from './sign-in.ts';

@@ -7,18 +7,18 @@ import { commit, unchanged, type Write } from '#platform/db/commit.ts';
 import { globalOf } from '#platform/db/directory.ts';
 import { type StoreAnswer, withAnswer } from '#platform/db/once.ts';
 import { type ActorEnv, CreatedAt, DetailResponse, type RouteContext } from '#platform/http/openapi.ts';
-import { hitBucket, originOf } from '#platform/http/rate-limit.ts';
+import { callerOrigin, hitBucket } from '#platform/http/rate-limit.ts';
 import { routes } from '#platform/http/route.ts';
 import type { AccountAccess } from '../claim/store.ts';
 import { learnNetworks } from '../passwords/tries.ts';
 import { getAccount } from '../store.ts';
 import { disownEmail, emailOfSpent, findByProof, findLinkHome, isUnreachable, resetPassword, verifyEmail } from './email-proof.ts';
+import { LinkBody, LinkToken } from './emailed-links.ts';
 import { linksAnHour, planVerification } from './owner-emails.ts';
 import { Email } from './routes.ts';
 import { normaliseEmail } from './sign-in.ts';
 
 const accepted = { 202: { description: 'Accepted', content: { 'application/json': { schema: DetailResponse } } } };
-const Token = z.string().max(200).describe('Token from the email: the part after `#token=` in its link.');
 
 /** Counts emails per caller's address even for a known caller. The headers continue to show the account's own limit. */
 async function limitEmails(c: RouteContext<ActorEnv>): Promise<void> {
@@ -55,7 +55,7 @@ export const emailRoutes = routes('Account')
     summary: 'Verify an email address',
     description: 'Verifies an email address by the token from the verification email.',
     bucket: 'email-proof',
-    body: z.object({ token: Token }).openapi('VerifyEmailRequest'),
+    body: LinkBody,
     returns: DetailResponse,
     codes: ['invalid_credentials', 'state_conflict'],
     shard: homeOfLink,
@@ -72,7 +72,7 @@ export const emailRoutes = routes('Account')
     summary: 'Preview a verification link',
     description: 'Returns the account that the link would verify. Does not consume the token.',
     bucket: 'email-proof',
-    body: z.object({ token: Token }).openapi('PreviewVerificationRequest'),
+    body: LinkBody,
     returns: z
       .object({
         account: z.string().describe('Name of the account, as buyers see it.'),
@@ -94,7 +94,7 @@ export const emailRoutes = routes('Account')
     description:
       'Removes an email address from an account that someone else created with it. Requires the token from the verification email. The rest of the account is unchanged. A verified address is refused with 409 `state_conflict`.',
     bucket: 'email-proof',
-    body: z.object({ token: Token }).openapi('DisownEmailRequest'),
+    body: LinkBody,
     returns: DetailResponse,
     codes: ['invalid_credentials', 'state_conflict'],
     shard: homeOfLink,
@@ -129,7 +129,7 @@ export const emailRoutes = routes('Account')
     bucket: 'email-proof',
     body: z
       .object({
-        token: Token,
+        token: LinkToken,
         new_password: z.string().max(1024).describe('New password of 8 to 128 characters, and none of the commonest.'),
       })
       .openapi('ResetPasswordRequest'),
@@ -140,7 +140,7 @@ export const emailRoutes = routes('Account')
     audit: ['person.password_changed', 'account.claimed'],
     present: (ended) => ({ detail: PASSWORD_SET + (ended ? auditDetailOf(ended) : '') }),
     // The reader of the address is the owner, so guesses of others do not hinder the sign-in that follows.
-    answered: async ({ c, ctx, body }) => learnNetworks(ctx, await emailOfSpent(ctx, body.token), [originOf(c).ip]),
+    answered: async ({ c, ctx, body }) => learnNetworks(ctx, await emailOfSpent(ctx, body.token), [callerOrigin(c).ip]),
     isSecret: true,
   });
 

@@ -14,7 +14,7 @@ import {
   type RouteContext,
   Timestamp,
 } from '#platform/http/openapi.ts';
-import { countRefusedCredential, originOf, underCeiling } from '#platform/http/rate-limit.ts';
+import { callerOrigin, countRefusedCredential, underCeiling } from '#platform/http/rate-limit.ts';
 import { routes } from '#platform/http/route.ts';
 import { ROLES } from '#rules/access/roles.ts';
 import type { SignIn } from '#rules/admission.ts';
@@ -150,7 +150,7 @@ export const authRoutes = routes('Authentication')
     // After the account is stored, also by an earlier call that failed here. A refused registration stores no session.
     answered: async ({ c, ctx }, { body }) => {
       const { user_id: id, email, session_id: sessionId } = JSON.parse(body);
-      await startFirstSession(ctx, { id, email, tokenVersion: NEW_TOKEN_VERSION }, sessionId, originOf(c));
+      await startFirstSession(ctx, { id, email, tokenVersion: NEW_TOKEN_VERSION }, sessionId, callerOrigin(c));
     },
     isSecret: true,
   })
@@ -169,7 +169,7 @@ export const authRoutes = routes('Authentication')
     codes: ['invalid_credentials', 'factor_required', 'account_suspended', 'account_deleted'],
     audit: ['session.started'],
     answer: async ({ c, ctx, body }) => {
-      const origin = originOf(c);
+      const origin = callerOrigin(c);
       const account = await logIn(ctx, body, origin.ip);
       return toAuthResponse(ctx, account, await startSession(ctx, account, 'password', origin));
     },
@@ -188,7 +188,7 @@ export const authRoutes = routes('Authentication')
     codes: ['invalid_credentials', 'factor_required'],
     audit: ['session.started'],
     answer: async ({ c, ctx, body }) => {
-      const { account, signIn } = await signInByLink(ctx, body.token, originOf(c));
+      const { account, signIn } = await signInByLink(ctx, body.token, callerOrigin(c));
       return toAuthResponse(ctx, account, signIn);
     },
   })
@@ -219,7 +219,7 @@ export const authRoutes = routes('Authentication')
     audit: ['account.created', 'session.started'],
     answer: async ({ c, ctx, body: { wallet_address, signed_message, message_nonce } }) => {
       const proof = { walletAddress: wallet_address, signature: signed_message, nonce: message_nonce };
-      const { account, signIn } = await logInWithWallet(ctx, proof, originOf(c));
+      const { account, signIn } = await logInWithWallet(ctx, proof, callerOrigin(c));
       return toAuthResponse(ctx, account, signIn);
     },
   })

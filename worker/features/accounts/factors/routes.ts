@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { iso } from '#core/time.ts';
 import { created, ExpiresAt, Timestamp } from '#platform/http/openapi.ts';
-import { originOf } from '#platform/http/rate-limit.ts';
+import { callerOrigin } from '#platform/http/rate-limit.ts';
 import { routes } from '#platform/http/route.ts';
 import { notAMember } from '../auth/authenticate.ts';
 import { AuthResponse, toAuthResponse } from '../auth/routes.ts';
@@ -201,7 +201,7 @@ export const factorSignInRoutes = routes('Authentication')
     codes: ['invalid_credentials', 'account_suspended', 'account_deleted'],
     audit: ['session.started'],
     answer: async ({ c, ctx, body: { ceremony_id: ceremonyId, response } }) => {
-      const { account, signIn } = await signInWithPasskey(ctx, { ceremonyId, response }, originOf(c));
+      const { account, signIn } = await signInWithPasskey(ctx, { ceremonyId, response }, callerOrigin(c));
       return toAuthResponse(ctx, account, signIn);
     },
   })
@@ -220,7 +220,7 @@ export const factorSignInRoutes = routes('Authentication')
     codes: ['invalid_credentials', 'account_suspended', 'account_deleted'],
     audit: ['session.started', 'person.recovery_code_used'],
     answer: async ({ c, ctx, body: { ticket, ...proof } }) => {
-      const { account, signIn } = await redeemTicket(ctx, { ticket, proof: proofOf(proof) }, originOf(c));
+      const { account, signIn } = await redeemTicket(ctx, { ticket, proof: proofOf(proof) }, callerOrigin(c));
       return toAuthResponse(ctx, account, signIn);
     },
   })

@@ -3,7 +3,7 @@ import { type InvitationId, partitionOf } from '#core/ids.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { findShardAt } from '#platform/db/directory.ts';
 import type { Invitation } from '#platform/db/tables/office/people.ts';
-import { isLinkMac, linkMacs } from '../auth/link-macs.ts';
+import { isLinkMac, linkMacs } from '../auth/emailed-links.ts';
 import { findLinkedInvitation } from './invitation.store.ts';
 
 const TOKEN = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.([0-9a-z]{1,10})\.([\w-]{43})$/;

@@ -7,6 +7,7 @@ import { type ActorEnv, CreatedAt, DetailResponse, given, idOf, idParam, type Ro
 import { hitBucket } from '#platform/http/rate-limit.ts';
 import { routes } from '#platform/http/route.ts';
 import { GIVEN_ROLES } from '#rules/access/roles.ts';
+import { LinkBody } from '../auth/emailed-links.ts';
 import { Email } from '../auth/routes.ts';
 import {
   acceptInvitation,
@@ -44,10 +45,6 @@ const toResource = (ctx: Ctx, { id, email, role, status, invitedBy, inviter, exp
 });
 
 const invitationParams = idParam('invitation_id', idOf<InvitationId>());
-const TokenBody = z
-  .object({ token: z.string().max(200).describe('Token from the email: the part after `#token=` in its link.') })
-  .openapi('InvitationToken');
-
 /** Returns an address that its reader recognises, and a stranger does not learn. */
 const maskedEmail = (email: string): string => email.replace(/^(.)[^@]*/u, '$1…');
 
@@ -123,7 +120,7 @@ export const invitedRoutes = routes('Authentication')
     summary: 'Preview an invitation',
     description: 'Returns who invites, and to what. Does not consume the token.',
     bucket: 'email-proof',
-    body: TokenBody,
+    body: LinkBody,
     returns: z
       .object({
         account: z
@@ -161,7 +158,7 @@ export const invitedRoutes = routes('Authentication')
       'Makes you a member of the account. Your email address must be the invited one (409 `state_conflict`), and the link verifies it.',
     key: 'none',
     limit: limitTokens,
-    body: TokenBody,
+    body: LinkBody,
     returns: z
       .object({ account_id: z.uuid().describe('Account that you are a member of now.'), role: RoleName.describe('Your role there.') })
       .openapi('AcceptedInvitation'),

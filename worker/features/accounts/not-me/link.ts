@@ -7,12 +7,12 @@ import type { Ctx, Shard } from '#platform/context.ts';
 import { findShardAt } from '#platform/db/directory.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import type { SecurityChange } from '#rules/emails.ts';
-import { isLinkMac, linkMacs } from '../auth/link-macs.ts';
+import { isLinkMac, linkMacs } from '../auth/emailed-links.ts';
 import { ownerAddresses } from '../auth/owner-emails.ts';
 import { findAccount, findState } from '../store.ts';
 
-/** Change that an email tells of. `at` in epoch ms. */
-export interface ToldChange {
+/** Change that an email reports. `at` in epoch ms. */
+export interface EmailedChange {
   change: SecurityChange | 'payout';
   at: number;
 }
@@ -20,15 +20,15 @@ export interface ToldChange {
 const LIFE_MS = 7 * DAY;
 const TOKEN = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.([0-9a-z]{1,10})\.([a-z_]{1,24})\.([\w-]{43})$/;
 
-const signed = (id: string, { change, at }: ToldChange, address: string) => ['not-me', id, change, at, address] as const;
+const signed = (id: string, { change, at }: EmailedChange, address: string) => ['not-me', id, change, at, address] as const;
 
-/** Token of the link in an email to `address`. Empty for an address that nobody proved: its reader may not act for the person. */
-export const notMeToken = (ctx: Ctx, account: Account, told: ToldChange, address: string): string =>
+/** Token of the link in an email to `address`. Empty for an unproven address: it does not make its reader the person. */
+export const notMeToken = (ctx: Ctx, account: Account, emailed: EmailedChange, address: string): string =>
   ownerAddresses(ctx, account).includes(address)
-    ? `${account.id}.${told.at.toString(36)}.${told.change}.${linkMacs(ctx, ...signed(account.id, told, address))[0]}`
+    ? `${account.id}.${emailed.at.toString(36)}.${emailed.change}.${linkMacs(ctx, ...signed(account.id, emailed, address))[0]}`
     : '';
 
-export interface Disputed extends ToldChange {
+export interface Disputed extends EmailedChange {
   home: Shard;
   account: Account;
   /** Verified address that the email went to. */
@@ -46,16 +46,16 @@ export const findNotMeHome = (ctx: Ctx, token: string): Shard | null => findShar
  */
 export async function findDisputed(ctx: Ctx, token: string): Promise<Disputed> {
   const [, id = '', at = '', change = '', mac = ''] = TOKEN.exec(token) ?? [];
-  const told = { change: change as ToldChange['change'], at: Number.parseInt(at, 36) };
+  const emailed = { change: change as EmailedChange['change'], at: Number.parseInt(at, 36) };
   const home = findNotMeHome(ctx, token);
   const account = home && (await findAccount(home.db, id as AccountId));
-  if (!account || !(told.at <= ctx.wallNow)) return refuse();
-  const expiresAt = told.at + LIFE_MS;
+  if (!account || !(emailed.at <= ctx.wallNow)) return refuse();
+  const expiresAt = emailed.at + LIFE_MS;
   if (expiresAt <= ctx.wallNow || account.status === 'deleted') throw new ApiError('link_expired');
-  const address = ownerAddresses(ctx, account).find((one) => isLinkMac(ctx, mac, ...signed(id, told, one))) ?? refuse();
+  const address = ownerAddresses(ctx, account).find((one) => isLinkMac(ctx, mac, ...signed(id, emailed, one))) ?? refuse();
   const used = { id: `not-me:${sha256Hex(utf8(token))}`, expiresAt };
   if (await findState(home.db, used.id)) throw new ApiError('link_expired');
-  return { ...told, home, account, address, used };
+  return { ...emailed, home, account, address, used };
 }
 
 function refuse(): never {

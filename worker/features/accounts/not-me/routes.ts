@@ -3,12 +3,9 @@ import { iso } from '#core/time.ts';
 import { globalOf } from '#platform/db/directory.ts';
 import { Timestamp } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
+import { LinkBody } from '../auth/emailed-links.ts';
 import { findNotMeHome } from './link.ts';
 import { disputeChange, previewDispute, UNDONE } from './undo.ts';
-
-const TokenBody = z
-  .object({ token: z.string().max(200).describe('Token from the email: the part after `#token=` in its link.') })
-  .openapi('NotMeRequest');
 
 const Parts = z.array(z.enum(UNDONE));
 
@@ -19,9 +16,9 @@ export const notMeRoutes = routes('Account')
     sdk: 'account.previewNotMe',
     idempotency: 'natural',
     summary: 'Preview taking back a change',
-    description: 'Returns the change that a security email told of, and what taking it back would end. Does not consume the token.',
+    description: 'Returns the change that a security email reported, and what taking it back would end. Does not consume the token.',
     bucket: 'email-proof',
-    body: TokenBody,
+    body: LinkBody,
     returns: z
       .object({
         change: z.string().describe('Change, as the email has it.'),
@@ -43,9 +40,9 @@ export const notMeRoutes = routes('Account')
     agent: { confirm: true },
     summary: 'Take back a change',
     description:
-      'Takes back a change that a security email told of. The email address of before is the account’s again. Sign-in methods, live keys, endpoints, payout wallets, admins and invitations that were added since the change end, and so do all sessions, the password and the recovery codes. An email with a link to set a new password goes to that address. The link works once, for 7 days.',
+      'Takes back a change that a security email reported: restores the email address of before, ends the access that was added since, and all sessions, the password and the recovery codes. Emails a link to set a password. The link works once, for 7 days.',
     bucket: 'email-proof',
-    body: TokenBody,
+    body: LinkBody,
     returns: z
       .object({
         undone: Parts.describe('Parts of the account that were taken back or ended.'),

@@ -92,8 +92,8 @@ export async function findAddedAccess({ db, now }: Shard, id: AccountId, since: 
 }
 
 /**
- * Ends what was added since a time: sign-in methods, live keys, endpoints with their pending deliveries, payout wallets wherever they are set,
- * with the open sales to them, admins and invitations. Recovery codes end whenever they were made: a thief may have read them.
+ * Ends what was added since a time: sign-in methods, live keys, endpoints with their pending deliveries, payout wallets in every setting, with
+ * the open sales to them, admins and invitations. Recovery codes end whenever they were made: a thief may have read them.
  */
 export function endAddedAccess(ctx: Shard, id: AccountId, { since, added }: { since: number; added: AddedAccess }): Write[] {
   const { db, now } = ctx;

@@ -6,7 +6,7 @@ import type { Ctx } from '#platform/context.ts';
 import { globalOf, homeOf } from '#platform/db/directory.ts';
 import { readPerson, requireFreshSignIn } from '#platform/http/callers.ts';
 import { given, type RouteContext, Timestamp } from '#platform/http/openapi.ts';
-import { hitBucket, originOf, underCeiling } from '#platform/http/rate-limit.ts';
+import { callerOrigin, hitBucket, underCeiling } from '#platform/http/rate-limit.ts';
 import { routes } from '#platform/http/route.ts';
 import { ProviderAway } from '#platform/providers/sign-in.ts';
 import type { Origin } from '#rules/access/sessions.ts';
@@ -58,7 +58,7 @@ async function finish(
   if (code === undefined) return 'error=provider_unavailable';
   try {
     const outcome = await decideOutcome(ctx, begun, await provider.identify(ctx, code, attempt));
-    return await buildFragment(ctx, outcome, provider.name, originOf(c));
+    return await buildFragment(ctx, outcome, provider.name, callerOrigin(c));
   } catch (failure) {
     if (!(failure instanceof ProviderAway)) throw failure;
     ctx.note(`${provider.name}: ${failure.message}`);

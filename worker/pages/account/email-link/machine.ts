@@ -19,7 +19,7 @@ interface Invited {
   email: string;
 }
 
-/** Change that a security email told of. `will`: parts of the account that end or are taken back. */
+/** Change that a security email reported. `will`: parts of the account that end or are taken back. */
 interface Disputed {
   account: string;
   at: string;
@@ -82,7 +82,7 @@ export const FIRST_EMAIL_LINK: EmailLinkState = {
   disputed: null,
 };
 
-/** Pages whose press ends every session. */
+/** Pages that end every session. */
 const ENDS_SESSIONS: readonly EmailLinkFacts['page'][] = ['reset', 'not_me'];
 
 const turnTo = (state: EmailLinkState, ...effects: EmailLinkEffect[]): Turn => ({ state, effects });

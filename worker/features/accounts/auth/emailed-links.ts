@@ -1,3 +1,4 @@
+import { z } from '@hono/zod-openapi';
 import { equalBytes, hmacSha256, macRing } from '#core/crypto.ts';
 import { base64url, utf8 } from '#core/encoding.ts';
 import type { Ctx } from '#platform/context.ts';
@@ -9,3 +10,6 @@ export const linkMacs = ({ config }: Ctx, ...signed: (string | number)[]): strin
 /** Compares the encoded text: each MAC has one spelling, so a non-canonical encoding does not match. */
 export const isLinkMac = (ctx: Ctx, mac: string, ...signed: (string | number)[]): boolean =>
   linkMacs(ctx, ...signed).some((known) => equalBytes(utf8(known), utf8(mac)));
+
+export const LinkToken = z.string().max(200).describe('Token from the email: the part after `#token=` in its link.');
+export const LinkBody = z.object({ token: LinkToken }).openapi('LinkRequest');
