@@ -98,7 +98,7 @@ const ACTS: Record<string, (shop: Shop, name: string) => Promise<string[]>> = {
   },
 };
 
-const rowsOf = async (shop: Shop) =>
+const readRows = async (shop: Shop) =>
   (await testEnv.DB.prepare('SELECT * FROM audit_entries WHERE merchant_id = ? ORDER BY seq').bind(shop.merchant.userId).all<Body>())
     .results;
 const verify = async (shop: Shop) => (await call(shop, 'GET', 'account/audit-log/verify')).body;
@@ -119,10 +119,10 @@ describe('histories of acts', () => {
     await fc.assert(
       fc.asyncProperty(fc.nat({ max: 3 }), fc.array(act, { minLength: 1, maxLength: 5 }), async (i, history) => {
         const shop = shops[i]!;
-        const before = (await rowsOf(shop)).length;
+        const before = (await readRows(shop)).length;
         const expected: string[] = [];
         for (const [name, value] of history) expected.push(...(await ACTS[name]!(shop, value)));
-        const found = (await rowsOf(shop)).slice(before);
+        const found = (await readRows(shop)).slice(before);
         expect(
           found.map(({ action }) => action),
           JSON.stringify(history),
@@ -131,7 +131,7 @@ describe('histories of acts', () => {
       { numRuns: HISTORIES },
     );
     for (const shop of shops) {
-      const seqs = (await rowsOf(shop)).map(({ seq }) => seq);
+      const seqs = (await readRows(shop)).map(({ seq }) => seq);
       expect(seqs).toEqual(seqs.map((_, n) => n + 1));
     }
   }, 180_000);
@@ -148,7 +148,7 @@ describe('histories of acts', () => {
         fc.integer({ min: 1, max: 255 }),
         async (i, row, column, at, flip) => {
           const shop = shops[i]!;
-          const rows = await rowsOf(shop);
+          const rows = await readRows(shop);
           const entry = rows[row % rows.length]!;
           const names = Object.keys(entry).filter((name) => entry[name] !== null && !['merchant_id', 'seq'].includes(name));
           const name = names[column % names.length]!;
