@@ -74,6 +74,8 @@ describe('dead letters of the operator API', () => {
     )
       .bind(id, queue)
       .run();
+  /** True for the message that chains the entry of the operator's act. */
+  const isOfLog = (message: unknown) => (message as { kind?: string }).kind === 'chainEntries';
   const withQueue = (send: (body: unknown) => Promise<void>): Env => ({ ...w.env, JOBS: { send } }) as unknown as Env;
   const resend = (ids: 'all' | string[], env: Env = w.env) => w.call('POST', '/v1/operator/dead-letters', { headers, body: { ids }, env });
 
@@ -83,7 +85,7 @@ describe('dead letters of the operator API', () => {
     expect(body.items).toContainEqual({ id: 'letter-1', queue: 'svc-jobs-dead', kind: 'fanOut', parked_at: expect.any(String) });
     expect(JSON.stringify(body)).not.toContain('secret');
     const sent: unknown[] = [];
-    const env = withQueue(async (one) => void sent.push(one));
+    const env = withQueue(async (one) => void (isOfLog(one) || sent.push(one)));
     expect((await resend(['letter-1'], env)).body.items).toHaveLength(1);
     expect(sent).toEqual([{ kind: 'fanOut', actIds: ['secret'] }]);
     expect((await resend(['letter-1'], env)).status).toBe(404);
@@ -96,7 +98,7 @@ describe('dead letters of the operator API', () => {
       const id = `letter-of-${binding}`;
       await park(id, `svc-${binding.toLowerCase().replace('_', '-')}-dead`);
       const sent: unknown[] = [];
-      const queue = { send: async (one: unknown) => void sent.push(one) };
+      const queue = { send: async (one: unknown) => void (isOfLog(one) || sent.push(one)) };
       expect((await resend([id], { ...w.env, [binding]: queue } as unknown as Env)).body.items).toMatchObject([{ id }]);
       expect(sent).toHaveLength(1);
     },

@@ -27,6 +27,7 @@ const PAGES = [
     'keys-for-servers',
     'secure-your-account',
     'work-as-a-team',
+    'audit-log',
     'email-and-receipts',
     'guarantees',
   ].map(guide),

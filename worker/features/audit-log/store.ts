@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, gt, gte, isNotNull, lt, type SQL, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, getTableColumns, gt, gte, isNotNull, lt, type SQL, sql } from 'drizzle-orm';
 import type { AccountId } from '#core/ids.ts';
 import type { Db, Scope } from '#platform/context.ts';
 import { digitsField, fieldOf, jsonRows, textOfId } from '#platform/db/among.ts';
@@ -73,6 +73,19 @@ export const findEntry = (scope: Scope, number: number): Promise<AuditEntry | un
 export const listAfter = (db: Db, merchantId: AccountId, after: number, max: number): Promise<AuditEntry[]> =>
   db
     .select()
+    .from(auditEntries)
+    .where(and(eq(ofMerchant, merchantId), gt(seq, after)))
+    .orderBy(asc(seq))
+    .limit(max);
+
+/** Like `listAfter`, with the details as they are stored, which may be no JSON. `isWellFormed`: 0 for a flag that is neither 0 nor 1. */
+export const listStoredAfter = (db: Db, merchantId: AccountId, after: number, max: number) =>
+  db
+    .select({
+      ...getTableColumns(auditEntries),
+      details: sql<string>`details`,
+      isWellFormed: sql<number>`is_erased IN (0, 1) AND is_live IN (0, 1)`,
+    })
     .from(auditEntries)
     .where(and(eq(ofMerchant, merchantId), gt(seq, after)))
     .orderBy(asc(seq))

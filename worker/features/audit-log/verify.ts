@@ -2,7 +2,7 @@ import type { Scope } from '#platform/context.ts';
 import type { AuditEntry } from '#platform/db/tables/office/audit-log.ts';
 import type { AuditAction } from '#rules/access/audit-actions.ts';
 import { entryHash, GENESIS_HASH } from './entry.ts';
-import { listAfter } from './store.ts';
+import { listStoredAfter } from './store.ts';
 
 interface Verification {
   checked: number;
@@ -23,7 +23,7 @@ export async function verifyLog({ db, merchantId }: Scope): Promise<Verification
   let head: Verification['head'] = { seq: 0, hash: GENESIS_HASH };
   let [checked, firstErased, isErasureRecorded, isOver] = [0, null as number | null, false, false];
   for (let after = 0; ; ) {
-    const entries = await listAfter(db, merchantId, after, PAGE);
+    const entries = await listStoredAfter(db, merchantId, after, PAGE);
     for (const entry of entries) {
       isOver ||= entry.hash === null;
       // Entries before the first one are in the archive.
@@ -41,5 +41,19 @@ export async function verifyLog({ db, merchantId }: Scope): Promise<Verification
   }
 }
 
-const follows = (entry: AuditEntry, head: Verification['head']): boolean =>
-  entry.seq === head.seq + 1 && entry.prevHash === head.hash && (entry.isErased || entry.hash === entryHash(entry, head.hash));
+type StoredEntry = Awaited<ReturnType<typeof listStoredAfter>>[number];
+
+const follows = ({ isWellFormed, ...entry }: StoredEntry, head: Verification['head']): boolean =>
+  isWellFormed === 1 &&
+  entry.seq === head.seq + 1 &&
+  entry.prevHash === head.hash &&
+  (entry.isErased || entry.hash === findHash(entry, head.hash));
+
+/** Hash of an entry. Null: details that are no JSON, or a time that is no instant. */
+function findHash(entry: Omit<StoredEntry, 'isWellFormed'>, prevHash: string): string | null {
+  try {
+    return entryHash({ ...entry, details: JSON.parse(entry.details) as AuditEntry['details'] }, prevHash);
+  } catch {
+    return null;
+  }
+}

@@ -43,7 +43,7 @@ export const operatorOnly = createMiddleware<AppEnv>(async (c, next) => {
   if (shown && c.res.ok && ctx.acting.recorded.size === 0) await recordAct(ctx, c.req.path, c.var.body as Record<string, unknown>, shown);
 });
 
-/** Records an act that concerns no account in the log of the service. Calls that repeat to continue an act have one entry. */
+/** Records an act that concerns no account in the log of the service, in the first database. Calls that repeat to continue an act have one entry. */
 async function recordAct(ctx: Ctx, path: string, body: Record<string, unknown>, shown: readonly string[]): Promise<void> {
   const merchantId = SERVICE_ACCOUNT_ID as AccountId;
   const home = globalOf(ctx);
