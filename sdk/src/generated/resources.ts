@@ -69,7 +69,6 @@ import type {
   DeliveryTestRequest,
   DetailResponse,
   DidDocument,
-  DisownEmailRequest,
   EmailLinkRequest,
   EndedSessions,
   EndSessionsQuery,
@@ -103,10 +102,10 @@ import type {
   Invitation,
   InvitationPreview,
   Invitations,
-  InvitationToken,
   InviteRequest,
   InvoiceMetadataPatch,
   KeyResources,
+  LinkRequest,
   ListAuditLogQuery,
   ListCatalogueResourcesQuery,
   ListEntitlementsQuery,
@@ -140,7 +139,6 @@ import type {
   NativeSubscription,
   NativeSubscriptionPage,
   NotMePreview,
-  NotMeRequest,
   NotMeResult,
   OAuthProviders,
   OAuthStart,
@@ -155,7 +153,6 @@ import type {
   PaymentSession,
   PaymentSessionRequest,
   PendingTotp,
-  PreviewVerificationRequest,
   Product,
   ProductPage,
   ProductRailPage,
@@ -226,7 +223,6 @@ import type {
   UpdateResponse,
   UpdateWebhookEndpointRequest,
   VerificationPreview,
-  VerifyEmailRequest,
   WalletLoginRequest,
   WalletNonce,
   WalletNonceRequest,
@@ -504,7 +500,7 @@ export interface SetupResource {
   /** Creates the same product as POST /v1/products. The Idempotency-Key is required, so that a retry creates no second product. */
   createProduct(body: CreateProductRequest, options?: CallOptions): Promise<Answer<CreatedProduct>>;
 
-  /** Checks a sale. With a product, checks the whole sale; without one, only the account. In the sandbox, checks of the chain are skipped. `app_found`: The app exists in your account and mode. Blocks. */
+  /** Checks a sale. With a product, checks the whole sale; without one, only the account. A failed check blocks the sale, unless it is called a warning. In the sandbox, checks of the chain are skipped. */
   getReadiness(query?: GetReadinessQuery, options?: CallOptions): Promise<Answer<Readiness>>;
 }
 
@@ -549,23 +545,23 @@ export interface AccountResource {
   /** Ends one of your sessions, from the next request on. A repeated call changes nothing. */
   endSession(sessionId: string, options?: CallOptions): Promise<Answer<object>>;
 
-  /** Returns the change that a security email told of, and what taking it back would end. Does not consume the token. */
-  previewNotMe(body: NotMeRequest, options?: CallOptions): Promise<Answer<NotMePreview>>;
+  /** Returns the change that a security email reported, and what taking it back would end. Does not consume the token. */
+  previewNotMe(body: LinkRequest, options?: CallOptions): Promise<Answer<NotMePreview>>;
 
-  /** Takes back a change that a security email told of. The email address of before is the account’s again. */
-  notMe(body: NotMeRequest, options?: CallOptions): Promise<Answer<NotMeResult>>;
+  /** Takes back a change that a security email reported: restores the email address of before, ends the access that was added since, and all sessions, the password and the recovery codes. */
+  notMe(body: LinkRequest, options?: CallOptions): Promise<Answer<NotMeResult>>;
 
-  /** Sends a verification email to the account’s address. Registration sends the first one. The link works once, for 24 hours. At most three emails are sent per hour. */
+  /** Sends a verification email. Registration sends the first one. The link works once, for 24 hours. At most three are sent per hour. */
   sendVerification(options?: CallOptions): Promise<Answer<DetailResponse>>;
 
   /** Verifies an email address by the token from the verification email. */
-  verifyEmail(body: VerifyEmailRequest, options?: CallOptions): Promise<Answer<DetailResponse>>;
+  verifyEmail(body: LinkRequest, options?: CallOptions): Promise<Answer<DetailResponse>>;
 
   /** Returns the account that the link would verify. Does not consume the token. */
-  previewVerification(body: PreviewVerificationRequest, options?: CallOptions): Promise<Answer<VerificationPreview>>;
+  previewVerification(body: LinkRequest, options?: CallOptions): Promise<Answer<VerificationPreview>>;
 
-  /** Removes an email address from an account that someone else created with it. Requires the token from the verification email. The rest of the account is unchanged. */
-  disownEmail(body: DisownEmailRequest, options?: CallOptions): Promise<Answer<DetailResponse>>;
+  /** Removes an email address from an account that someone else created with it. A verified address is refused with 409 `state_conflict`. */
+  disownEmail(body: LinkRequest, options?: CallOptions): Promise<Answer<DetailResponse>>;
 
   /** Lists the providers that are linked to this account. */
   listIdentities(options?: CallOptions): Promise<Answer<SignInIdentities>>;
@@ -582,7 +578,7 @@ export interface AccountResource {
   /** Changes the email address or the password. An account without a password sets its first one within 15 minutes of signing in, without `current_password`. */
   changeSecurity(body: ChangeSecurityRequest, options?: CallOptions): Promise<Answer<UpdateResponse>>;
 
-  /** Deletes the account. Requires a person who signed in within the last 15 minutes. Sessions, keys and webhooks end, personal data is erased, hand-offs return 410 and products 404. */
+  /** Deletes the account. Requires a person who signed in within the last 15 minutes. Sessions, keys and webhooks end, and personal data is erased. Payments, memberships and receipts remain. */
   delete(options?: CallOptions): Promise<Answer<DetailResponse>>;
 
   /** Returns options for `navigator.credentials.create`, valid for five minutes. Requires a recent sign-in, and with a factor a recent proof of it (403 `step_up_required`). */
@@ -840,10 +836,10 @@ export interface AuthResource {
   switchAccount(body: SwitchAccountRequest, options?: CallOptions): Promise<Answer<AuthResponse>>;
 
   /** Returns who invites, and to what. Does not consume the token. */
-  previewInvitation(body: InvitationToken, options?: CallOptions): Promise<Answer<InvitationPreview>>;
+  previewInvitation(body: LinkRequest, options?: CallOptions): Promise<Answer<InvitationPreview>>;
 
   /** Makes you a member of the account. Your email address must be the invited one (409 `state_conflict`), and the link verifies it. */
-  acceptInvitation(body: InvitationToken, options?: CallOptions): Promise<Answer<AcceptedInvitation>>;
+  acceptInvitation(body: LinkRequest, options?: CallOptions): Promise<Answer<AcceptedInvitation>>;
 
   /** Returns options for `navigator.credentials.get`, valid for five minutes. They are the same for everybody. */
   beginPasskeyLogin(options?: CallOptions): Promise<Answer<PasskeyCeremony>>;
@@ -863,7 +859,7 @@ export interface AuthResource {
   /** Sends a password reset link. The response and its timing are the same for every address. The link works once, for 30 minutes. */
   forgotPassword(body: ForgotPasswordRequest, options?: CallOptions): Promise<Answer<DetailResponse>>;
 
-  /** Sets a new password by the token from the email. All sessions end. */
+  /** Sets a new password by the token from the email. All sessions end. If the address was never verified, all other access ends as well, and open checkouts are closed. */
   resetPassword(body: ResetPasswordRequest, options?: CallOptions): Promise<Answer<DetailResponse>>;
 
   /** Lists sign-in providers, and the missing configuration of each. */
@@ -941,19 +937,19 @@ export interface Operations {
   listInvitations: { answer: Promise<Answer<Invitations>> };
   resendInvitation: { params: { invitation_id: string }; answer: Promise<Answer<DetailResponse>> };
   withdrawInvitation: { params: { invitation_id: string }; answer: Promise<Answer<object>> };
-  previewInvitation: { body: InvitationToken; answer: Promise<Answer<InvitationPreview>> };
-  acceptInvitation: { body: InvitationToken; answer: Promise<Answer<AcceptedInvitation>> };
-  previewNotMe: { body: NotMeRequest; answer: Promise<Answer<NotMePreview>> };
-  notMe: { body: NotMeRequest; answer: Promise<Answer<NotMeResult>> };
+  previewInvitation: { body: LinkRequest; answer: Promise<Answer<InvitationPreview>> };
+  acceptInvitation: { body: LinkRequest; answer: Promise<Answer<AcceptedInvitation>> };
+  previewNotMe: { body: LinkRequest; answer: Promise<Answer<NotMePreview>> };
+  notMe: { body: LinkRequest; answer: Promise<Answer<NotMeResult>> };
   beginPasskeyLogin: { answer: Promise<Answer<PasskeyCeremony>> };
   loginWithPasskey: { body: PasskeyLoginRequest; answer: Promise<Answer<AuthResponse>> };
   loginWithFactor: { body: FactorRequest; answer: Promise<Answer<AuthResponse>> };
   beginStepUp: { answer: Promise<Answer<PasskeyCeremony>> };
   stepUp: { body: StepUpRequest; answer: Promise<Answer<AuthResponse>> };
   sendVerification: { answer: Promise<Answer<DetailResponse>> };
-  verifyEmail: { body: VerifyEmailRequest; answer: Promise<Answer<DetailResponse>> };
-  previewVerification: { body: PreviewVerificationRequest; answer: Promise<Answer<VerificationPreview>> };
-  disownEmail: { body: DisownEmailRequest; answer: Promise<Answer<DetailResponse>> };
+  verifyEmail: { body: LinkRequest; answer: Promise<Answer<DetailResponse>> };
+  previewVerification: { body: LinkRequest; answer: Promise<Answer<VerificationPreview>> };
+  disownEmail: { body: LinkRequest; answer: Promise<Answer<DetailResponse>> };
   forgotPassword: { body: ForgotPasswordRequest; answer: Promise<Answer<DetailResponse>> };
   resetPassword: { body: ResetPasswordRequest; answer: Promise<Answer<DetailResponse>> };
   listOAuthProviders: { answer: Promise<Answer<OAuthProviders>> };

@@ -224,7 +224,7 @@ export interface Invitations {
   items: Invitation[];
 }
 
-export interface InvitationToken {
+export interface LinkRequest {
   /** Token from the email: the part after `#token=` in its link. */
   token: string;
 }
@@ -254,10 +254,19 @@ export interface AcceptedInvitation {
   role: Role;
 }
 
-export interface NotMeRequest {
-  /** Token from the email: the part after `#token=` in its link. */
-  token: string;
-}
+export type DisputedPart =
+  | 'email'
+  | 'password'
+  | 'sessions'
+  | 'keys'
+  | 'endpoints'
+  | 'providers'
+  | 'passkeys'
+  | 'totp'
+  | 'recovery_codes'
+  | 'wallets'
+  | 'admins'
+  | 'invitations';
 
 export interface NotMePreview {
   /** Change, as the email has it. */
@@ -267,38 +276,12 @@ export interface NotMePreview {
   /** Name of the account, as buyers see it. */
   account: string;
   /** Parts of the account that would be taken back or end. */
-  will: (
-    | 'email'
-    | 'password'
-    | 'sessions'
-    | 'keys'
-    | 'endpoints'
-    | 'providers'
-    | 'passkeys'
-    | 'totp'
-    | 'recovery_codes'
-    | 'wallets'
-    | 'admins'
-    | 'invitations'
-  )[];
+  will: DisputedPart[];
 }
 
 export interface NotMeResult {
   /** Parts of the account that were taken back or ended. */
-  undone: (
-    | 'email'
-    | 'password'
-    | 'sessions'
-    | 'keys'
-    | 'endpoints'
-    | 'providers'
-    | 'passkeys'
-    | 'totp'
-    | 'recovery_codes'
-    | 'wallets'
-    | 'admins'
-    | 'invitations'
-  )[];
+  undone: DisputedPart[];
   /** Access that ended. */
   ended: {
     /** Number of sessions. */
@@ -399,16 +382,6 @@ export interface StepUpRequest {
   response?: PasskeyAuthenticationResponse;
 }
 
-export interface VerifyEmailRequest {
-  /** Token from the email: the part after `#token=` in its link. */
-  token: string;
-}
-
-export interface PreviewVerificationRequest {
-  /** Token from the email: the part after `#token=` in its link. */
-  token: string;
-}
-
 export interface VerificationPreview {
   /** Name of the account, as buyers see it. */
   account: string;
@@ -416,11 +389,6 @@ export interface VerificationPreview {
   created_at: Timestamp;
   /** Email address. */
   email: string;
-}
-
-export interface DisownEmailRequest {
-  /** Token from the email: the part after `#token=` in its link. */
-  token: string;
 }
 
 export interface ForgotPasswordRequest {
@@ -1637,7 +1605,7 @@ export interface Subscribing {
     /** Last block height at which the transaction is valid. Request a new transaction afterwards. */
     last_valid_block_height?: number;
   }[];
-  /** Reason `steps` is empty although steps remain. `refused`: the network would refuse the next step, usually because the wallet holds too little SOL. */
+  /** Reason `steps` is empty although steps remain. `refused`: the network would refuse the next step. `plan_missing`: the plan accepts no further subscribers. */
   problem?: 'refused' | 'plan_missing' | 'ending' | 'subscribed' | 'unavailable';
   /** Page at which the buyer views and cancels the existing subscription, if `problem` is `subscribed`. */
   manage_url?: string;
@@ -4570,7 +4538,7 @@ export interface ListPaymentsQuery {
   min_amount?: string;
   /** Return only payments of at most this amount. */
   max_amount?: string;
-  /** Search text. Matches the beginning (4 characters or more) of a payment id, receipt id, transaction signature, wallet or email address, or a whole payment identifier. */
+  /** Search text: the beginning (4 characters or more) of a payment id, receipt id, transaction signature, wallet or email address, or a whole payment identifier, else a memo, or part of a customer reference or product name. */
   q?: string;
 }
 

@@ -257,7 +257,7 @@ export const accountRoutes = routes('Account', 'settings')
     agent: { confirm: true },
     summary: 'Change email address or password',
     description:
-      'Changes the email address or the password. An account without a password sets its first one within 15 minutes of signing in, without `current_password`. A repeated request with the same Idempotency-Key and a token of a new sign-in returns the same response, and does not check the old password.',
+      'Changes the email address or the password. An account without a password sets its first one within 15 minutes of signing in, without `current_password`.',
     limit: limitGuesses,
     body: ChangeSecurityRequest,
     returns: UpdateResponse,
@@ -276,7 +276,7 @@ export const accountRoutes = routes('Account', 'settings')
     agent: { confirm: true },
     summary: 'Delete the account',
     description:
-      'Deletes the account. Requires a person who signed in within the last 15 minutes. Sessions, keys and webhooks end, personal data is erased, hand-offs return 410 and products 404. Payments, memberships and receipts remain, because buyers own them too. A payment in flight is still confirmed. Needs no Idempotency-Key: a repeated call returns 403 `account_deleted`.',
+      'Deletes the account. Requires a person who signed in within the last 15 minutes. Sessions, keys and webhooks end, and personal data is erased. Payments, memberships and receipts remain. A payment in flight is still confirmed. A repeated call returns 403 `account_deleted`.',
     returns: DetailResponse,
     refusals: merchantBodyErrors(...malformedKeyErrors, 'state_conflict'),
     audit: ['account.deleted'],

@@ -40,7 +40,7 @@ export const SubscribingBody = z
       .enum(STEP_PROBLEMS)
       .optional()
       .describe(
-        'Reason `steps` is empty although steps remain. `refused`: the network would refuse the next step, usually because the wallet holds too little SOL. `plan_missing`: the plan accepts no further subscribers. `ending`: a cancelled subscription must end first. `subscribed`: the wallet is already subscribed and its period is paid. `unavailable`: no node responds.',
+        'Reason `steps` is empty although steps remain. `refused`: the network would refuse the next step. `plan_missing`: the plan accepts no further subscribers. `ending`: a cancelled subscription must end first. `subscribed`: the wallet is already subscribed and its period is paid. `unavailable`: no node responds.',
       ),
     manage_url: z
       .string()

@@ -76,7 +76,7 @@ const ConnectRequest = z
     replaces_payment_id: idOf<PaymentId>()
       .optional()
       .describe(
-        'Unsigned payment of this product to replace. It fails with `replaced`, and the response is a new payment, in `asset` or with a new expiry. Price, customer, identity, session and hand-off are copied; other fields are ignored. Money that still arrives for the old payment is unmatched. Refused with 409 `in_flight` while a transaction of the old payment may land.',
+        'Unsigned payment of this product to replace. It fails with `replaced`, and the response is a new payment, in `asset` or with a new expiry. Price, customer, identity, session and hand-off are copied; other fields are ignored. Refused with 409 `in_flight` while a transaction of the old payment may land.',
       ),
   })
   .openapi('ConnectRequest');

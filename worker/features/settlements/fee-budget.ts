@@ -12,7 +12,7 @@ import { hasPaidBefore } from './store.ts';
 export const FEE_BUDGET_TEXT =
   `The service pays the network fee of ${PLAN_NAMES.map((plan) => `${PLANS[plan].feesPerDay} payments a day (${plan})`).join(', ')}, and free ` +
   'accounts share a budget of the deployment. Once half of it was spent on failed payments, the rest of the day is reserved for wallets ' +
-  `that have paid you before. Purchases of plans do not count. A payer may have ${PAYER_LIMITS.open} open payments, and ${PAYER_LIMITS.failed} failed ones within ` +
+  `that have paid you before.  A payer may have ${PAYER_LIMITS.open} open payments, and ${PAYER_LIMITS.failed} failed ones within ` +
   `${PAYER_LIMITS.failedMinutes} minutes, over all merchants. Beyond that, calls return 429 \`rate_limited\` with the \`reason\` in \`meta\` ` +
   '(`fee_budget` or `payer_busy`), the limit and the remaining number.';
 

@@ -40,7 +40,7 @@ export const emailRoutes = routes('Account')
     sdk: 'account.sendVerification',
     summary: 'Send a verification email',
     description:
-      'Sends a verification email to the account’s address. Registration sends the first one. The link works once, for 24 hours. At most three emails are sent per hour.',
+      'Sends a verification email. Registration sends the first one. The link works once, for 24 hours. At most three are sent per hour.',
     limit: limitEmails,
     returns: accepted,
     codes: ['state_conflict', 'mail_not_configured'],
@@ -92,7 +92,7 @@ export const emailRoutes = routes('Account')
     sdk: 'account.disownEmail',
     summary: 'Remove an email address',
     description:
-      'Removes an email address from an account that someone else created with it. Requires the token from the verification email. The rest of the account is unchanged. A verified address is refused with 409 `state_conflict`.',
+      'Removes an email address from an account that someone else created with it. A verified address is refused with 409 `state_conflict`.',
     bucket: 'email-proof',
     body: LinkBody,
     returns: DetailResponse,
@@ -125,7 +125,7 @@ export const emailRoutes = routes('Account')
     tag: 'Authentication',
     summary: 'Set a new password',
     description:
-      'Sets a new password by the token from the email. All sessions end. If the address was never verified, keys, endpoints, linked providers, the sign-in wallet and payout wallets end as well, and open checkouts are closed. Refused with 409 `state_conflict` if buyers have paid the account and it has another sign-in method.',
+      'Sets a new password by the token from the email. All sessions end. If the address was never verified, all other access ends as well, and open checkouts are closed. Refused with 409 `state_conflict` if buyers have paid the account and it has another sign-in method.',
     bucket: 'email-proof',
     body: z
       .object({

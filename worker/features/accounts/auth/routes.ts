@@ -90,7 +90,7 @@ async function readEmailKey(c: RouteContext): Promise<string> {
 const WalletAddress = z
   .string()
   .max(64)
-  .openapi({ example: '7v91N7iZ9mNicL8WfG6cgSCKyRXydQjLh6UYBWwm6y1Q' })
+  .openapi({ example: '5pwBVW7LsqxeEMCBViQ7SX2wxfdswJrpZodhKbCAuzrJ' })
   .describe('Address of a Solana wallet, in base58.');
 const NonceRequest = z.object({ wallet_address: WalletAddress.describe('Address of a Solana wallet.') }).openapi('WalletNonceRequest');
 const NonceResponse = z
@@ -161,7 +161,7 @@ export const authRoutes = routes('Authentication')
     idempotency: 'natural',
     summary: 'Log in with a password',
     description:
-      'Signs in with an email address and a password. A person with a factor gets 401 `factor_required` with a ticket for `POST /v1/auth/factor`. After 100 failed passwords for one address within an hour, a network (/24, or /48 of IPv6) without a sign-in in 90 days gets 401 with `meta.reason: email_link_required`, for right and wrong passwords and for unknown addresses. A right one causes an email with a link for `POST /v1/auth/login/email-link`, at most one in 10 minutes.',
+      'Signs in with an email address and a password. A person with a factor gets 401 `factor_required` with a ticket for `POST /v1/auth/factor`. After 100 failed passwords within an hour, a network without a sign-in in 90 days gets 401 with `meta.reason: email_link_required` for any password. A right one sends a link for `POST /v1/auth/login/email-link`.',
     bucket: 'login',
     by: readEmailKey,
     body: LoginRequest,

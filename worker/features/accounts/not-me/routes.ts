@@ -7,7 +7,7 @@ import { LinkBody } from '../auth/emailed-links.ts';
 import { findNotMeHome } from './link.ts';
 import { disputeChange, previewDispute, UNDONE } from './undo.ts';
 
-const Parts = z.array(z.enum(UNDONE));
+const Parts = z.array(z.enum(UNDONE).openapi('DisputedPart'));
 
 export const notMeRoutes = routes('Account')
   .public({
