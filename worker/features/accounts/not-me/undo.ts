@@ -10,7 +10,7 @@ import { NameTaken, withNames } from '#platform/db/names/names.ts';
 import type { StoreAnswer } from '#platform/db/once.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import { type CountedFactors, changedFactors, NO_FACTORS } from '#rules/access/factors.ts';
-import { FORMER_MS, linksAnHour } from '../auth/owner-emails.ts';
+import { FORMER_MS } from '../auth/owner-emails.ts';
 import { listSessions } from '../auth/sessions.ts';
 import { emailKeysOf, emailName, findAccountByEmail } from '../auth/sign-in.ts';
 import { changeAccount } from '../change-account.ts';
@@ -116,8 +116,7 @@ export async function disputeChange(ctx: Ctx, token: string, storeAnswer: StoreA
       };
     });
   await changeKeys(ctx, known, keys, async () => {
-    const names = known.email === address ? [] : [emailName(ctx, address)];
-    await withNames(home, known.id, names, change).catch((error: unknown) => {
+    await withNames(home, known.id, [emailName(ctx, address)], change).catch((error: unknown) => {
       throw error instanceof NameTaken ? addressTaken() : error;
     });
     keys.push(...madeMeanwhile);
@@ -176,8 +175,9 @@ async function freeAddress(ctx: Ctx, address: string, personId: AccountId): Prom
   });
 }
 
+/** Without the limit of an hour, which a thief could use up by requests. Each link causes one. */
 const planReset = (ctx: Shard, address: string): Write[] =>
-  planEmail(ctx, { template: 'reset_password', facts: {}, accountId: null, address }, linksAnHour(ctx, address)).writes;
+  planEmail(ctx, { template: 'reset_password', facts: {}, accountId: null, address }).writes;
 
 const recordDispute = (home: Shard, { account, change }: Disputed, { undone, ended }: Undone): Write =>
   recordAction(
