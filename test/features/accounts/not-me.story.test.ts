@@ -55,6 +55,7 @@ describe('POST /v1/account/not-me', () => {
   it('the address returns and what was added since the change ends, and nothing that was there before', async () => {
     const endpoint = await endpointBy(ada.key, 'before');
     const bob = await addMember(w, ada, 'admin');
+    const dan = await addMember(w, ada, 'support');
     await w.product(ada);
     setTime(Date.now() + 5000);
     const email = newThief();
@@ -72,7 +73,6 @@ describe('POST /v1/account/not-me', () => {
     const rail = { key: thief.token, body: { payout_wallet: address }, headers: { 'Idempotency-Key': crypto.randomUUID() } };
     expect((await w.call('PUT', '/v1/access/rail-settings/solana_usdc', rail)).status).toBe(200);
     const carol = await addMember(w, ada, 'admin');
-    const dan = await addMember(w, ada, 'support');
     const promote = { key: thief.token, body: { role: 'admin' } };
     expect((await w.call('PATCH', `/v1/account/members/${dan.userId}`, promote)).status).toBe(200);
     await addPasskey(w, thief.token);
