@@ -47,7 +47,7 @@ describe('sessions of a person', () => {
     for (const _ of ['before', 'after']) {
       expect([await ask(stub, 'session-1'), await ask(stub, 'session-2')]).toEqual(['session_ended', 'ok']);
       expect(await stub.useSession({ sessionId: 'session-1', tokenVersion: 1 }, NOW)).toBe(false);
-      expect([await stub.endSession('session-1', NOW), await stub.endSession('session-3', NOW)]).toEqual([true, false]);
+      expect([await stub.endSession('session-1', NOW), await stub.endSession('session-3', NOW)]).toEqual([false, null]);
       await evictDurableObject(stub);
     }
     expect(await listed(stub)).toEqual(['session-2']);
