@@ -116,7 +116,7 @@ export const VARIABLES = {
       )
       .optional(),
     '`name:secret` of each operator, secrets of 32+ characters, comma-separated',
-    'credentials of `npm run admin` by operator, whose name is in the audit log. `OPERATOR_SECRET` is that of `operator`',
+    'credentials of `npm run admin`, one for each operator. The audit log has the name. `OPERATOR_SECRET` is that of `operator`',
     { isSecret: true },
   ),
   FRESH_SIGN_IN_SECONDS: variableOf(

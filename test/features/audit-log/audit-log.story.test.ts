@@ -40,6 +40,18 @@ describe('audit log', () => {
     ada = shop.merchant;
   });
 
+  it('concurrent calls of one effect have one entry', async () => {
+    const { token } = await w.merchant();
+    const key = (await w.call('POST', '/v1/keys', { key: token, body: { name: 'till' } })).body.key.id;
+    expect((await w.call('PUT', '/v1/account/domain', { key: token, body: { domain: 'shop.example.com' } })).status).toBe(200);
+    for (const path of [`/v1/keys/${key}`, '/v1/account/domain']) {
+      const answers = await Promise.all(Array.from({ length: 5 }, () => w.call('DELETE', path, { key: token })));
+      expect(answers.map(({ status }) => status)).toEqual([204, 204, 204, 204, 204]);
+    }
+    const actions = (await read(token)).map(({ action }) => action);
+    for (const ended of ['key.revoked', 'domain.removed']) expect(actions.filter((action) => action === ended)).toHaveLength(1);
+  });
+
   it('an entry names actor, request, address and changed fields alone', async () => {
     const { body: product } = await createProduct(ada.token);
     const headers = { 'CF-Connecting-IP': '203.0.113.7' };

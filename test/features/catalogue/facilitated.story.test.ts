@@ -167,7 +167,10 @@ describe('catalogue of servers that use the facilitator', () => {
     const again = () => w.call('POST', '/v1/access/x402/listings/refresh', { key: till.merchant.key });
     await askWith('settle', bazaar());
     const [{ listing_id: id }] = await entries();
-    expect((await w.call('DELETE', `/v1/access/x402/listings/${id}`, { key: till.merchant.key })).status).toBe(204);
+    const end = () => w.call('DELETE', `/v1/access/x402/listings/${id}`, { key: till.merchant.key });
+    expect((await Promise.all([end(), end(), end()])).map(({ status }) => status).sort()).toEqual([204, 404, 404]);
+    const log = await w.call('GET', '/v1/account/audit-log?action=listing.removed', { key: till.merchant.key });
+    expect(log.body.items).toMatchObject([{ subject: { type: 'listing', id } }]);
     expect(await entries()).toEqual([]);
     await askWith('settle', bazaar());
     await setOrigins(w, till.merchant, ['https://other.shop.com']);

@@ -36,7 +36,7 @@ import {
 import { ed25519Instruction, encodeVoucher } from '#solana/programs/payment-channels/vouchers.ts';
 import { MeteredShop, projectSession } from '../clients/metered.ts';
 import { prepareOnEvents } from '../fixtures/acts.ts';
-import { sellToAgents, write } from '../people/agent.ts';
+import { newKey, sellToAgents, write } from '../people/agent.ts';
 import { type Merchant, World } from '../world.ts';
 import { USDC } from './chain.ts';
 
@@ -73,7 +73,11 @@ export class LiveShop extends MeteredShop {
     const seller = merchant ?? (await w.merchant());
     const product = await sellToAgents(w, seller, { price: { asset: 'USDC', amount: '1' } });
     const request = { product_id: product.product_id, cap: { asset: 'USDC', amount: '1' }, channel_program: program.address, ...body };
-    const made = await write(w, seller, 'metered-sessions', request);
+    const options = { idempotencyKey: newKey() };
+    let made = await write(w, seller, 'metered-sessions', request, options);
+    // All worlds share one chain, which may be slow to answer. A client repeats a retryable refusal under its key.
+    for (let tries = 0; tries < 3 && made.body.retryable === true; tries++)
+      made = await write(w, seller, 'metered-sessions', request, options);
     if (made.status !== 201) throw new Error(JSON.stringify(made.body));
     return new LiveShop({ w, merchant: seller, session: made.body }, await w.chain.wallet(5_000_000n), program);
   }

@@ -207,6 +207,10 @@ const revoked = (db: Db, revokedAt: number, where: SQL | undefined): Write =>
 export const revokeKeyRow = (db: Db, merchantId: AccountId, keyId: KeyId, revokedAt: number): Write =>
   revoked(db, revokedAt, and(eq(apiKeys.merchantId, merchantId), eq(apiKeys.id, keyId)));
 
+/** SQL condition: the key is revoked. */
+export const isRevoked = (keyId: KeyId, now: number): SQL =>
+  sql`EXISTS (SELECT 1 FROM api_keys WHERE id = ${boundId(keyId)} AND revoked_at <= ${now})`;
+
 export const revokeAllKeys = (db: Db, merchantId: AccountId, revokedAt: number): Write =>
   revoked(db, revokedAt, and(eq(apiKeys.merchantId, merchantId), inArray(apiKeys.livemode, [true, false])));
 

@@ -4,6 +4,7 @@ import { type Listing, saleOn } from '#features/products/product.ts';
 import { obstaclesOf, payoutOf, prospectOf } from '#features/products/selling/obstacles.ts';
 import type { Scope } from '#platform/context.ts';
 import { recordAction } from '#platform/db/audit/record-action.ts';
+import { abortUnlessChanged, isConstraint } from '#platform/db/commit.ts';
 import type { PageRequest } from '#platform/db/page.ts';
 import type { ListingRow } from '#platform/db/tables/office/listings.ts';
 import type { Product } from '#platform/db/tables/products.ts';
@@ -52,7 +53,9 @@ export async function deleteListing(ctx: Scope, id: ListingId): Promise<void> {
     throw new ApiError('state_conflict', { detail, meta: { reason: 'listing_of_product' } });
   }
   const entry = { action: 'listing.removed', subject: { type: 'listing', id }, before: { resource: listing.resource }, after: {} } as const;
-  await ctx.db.batch([endListing(ctx.db, id), recordAction(ctx, ctx, entry)]);
+  await ctx.db.batch([endListing(ctx.db, id), abortUnlessChanged(ctx), recordAction(ctx, ctx, entry)]).catch((error: unknown) => {
+    throw isConstraint(error) ? new ApiError('not_found') : error;
+  });
 }
 
 function judgeEntry(ctx: Scope, { product, listing }: Entry, seller: Seller): JudgedEntry {

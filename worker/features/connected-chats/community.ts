@@ -6,7 +6,8 @@ import { COMMUNITIES_MAX, LIFE } from '#core/limits.ts';
 import { MINUTE } from '#core/time.ts';
 import type { Ctx, Scope } from '#platform/context.ts';
 import { type NewAuditEntry, recordAction } from '#platform/db/audit/record-action.ts';
-import { isConstraint, type Write } from '#platform/db/commit.ts';
+import { hasEntry } from '#platform/db/audit/recorded.ts';
+import { abortUnlessChanged, isConstraint, type Write } from '#platform/db/commit.ts';
 import { globalOf } from '#platform/db/directory.ts';
 import type { Community } from '#platform/db/tables/office/placements.ts';
 import type { IdentityProvider } from '#rules/payment-terms.ts';
@@ -22,13 +23,14 @@ import {
   insertCommunity,
 } from './store.ts';
 
-/** Stores a row of the first database with its entry: in one batch if the account is there, else the entry first. */
+/** Changes a row of the first database with its entry: in one batch if the account is there, else the entry first. Aborts without a row. */
 async function storeRecorded(ctx: Scope, write: Write, entry: NewAuditEntry): Promise<void> {
-  const [global, recorded] = [globalOf(ctx), recordAction(ctx, ctx, entry)];
-  if (global.database === ctx.database) await global.db.batch([write, recorded]);
+  const global = globalOf(ctx);
+  if (global.database === ctx.database) await global.db.batch([write, abortUnlessChanged(global), recordAction(ctx, ctx, entry)]);
   else {
-    await ctx.db.batch([recorded]);
-    await global.db.batch([write]);
+    // Once, also if the call is repeated after a crash.
+    await ctx.db.batch([recordAction(ctx, ctx, entry, hasEntry({ merchantId: ctx.merchantId, action: entry.action }, entry.subject.id))]);
+    await global.db.batch([write, abortUnlessChanged(global)]);
   }
 }
 
@@ -95,7 +97,9 @@ export async function giveBack(ctx: Scope, id: CommunityId): Promise<void> {
   if (community.nativeId !== null) await disownTargets(ctx, community);
   const named = { provider: community.provider, native_id: community.nativeId };
   const entry = { action: 'chat.released', subject: { type: 'chat', id }, before: named, after: {} } as const;
-  await storeRecorded(ctx, deleteCommunity(db, ctx.merchantId, id), entry);
+  await storeRecorded(ctx, deleteCommunity(db, ctx.merchantId, id), entry).catch((error: unknown) => {
+    throw isConstraint(error) ? new ApiError('not_found') : error;
+  });
 }
 
 export const giveAllBack = (ctx: Ctx, accountId: AccountId): Promise<number> => deleteAccountCommunities(globalOf(ctx).db, accountId);

@@ -9,7 +9,7 @@ import type { SellerDomain } from '#platform/db/tables/office/domains.ts';
 import { readProof } from '#platform/providers/domain-proof.ts';
 import { checkTarget } from '#platform/providers/target-url.ts';
 import { DOMAIN } from '#rules/states.ts';
-import { deleteDomain, findDomain, saveDomain, saveDomainCheck, takeDueDomains } from './store.ts';
+import { deleteDomain, findDomain, isDomainGone, saveDomain, saveDomainCheck, takeDueDomains } from './store.ts';
 
 const REST_MS = 10 * SECOND;
 /** Retry interval for a server that does not answer, and the time after which the server counts as gone. */
@@ -54,7 +54,8 @@ export async function removeDomain(ctx: Scope): Promise<void> {
   if (!known) return;
   const { domain } = known;
   const entry = { action: 'domain.removed', subject: { type: 'domain', id: domain }, before: { domain }, after: { domain: null } } as const;
-  await ctx.db.batch([deleteDomain(ctx.db, ctx.merchantId), recordAction(ctx, ctx, entry)]);
+  // The entry precedes the effect in the batch, so that of concurrent calls one records it.
+  await ctx.db.batch([recordAction(ctx, ctx, entry, isDomainGone(ctx.merchantId)), deleteDomain(ctx.db, ctx.merchantId)]);
 }
 
 export async function sweepDomains(ctx: Shard): Promise<Swept> {

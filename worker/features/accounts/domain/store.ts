@@ -1,6 +1,7 @@
-import { and, eq, lte, sql } from 'drizzle-orm';
+import { and, eq, lte, type SQL, sql } from 'drizzle-orm';
 import type { AccountId } from '#core/ids.ts';
 import type { Db } from '#platform/context.ts';
+import { boundId } from '#platform/db/among.ts';
 import type { Write } from '#platform/db/commit.ts';
 import { type SellerDomain, sellerDomains } from '#platform/db/tables/office/domains.ts';
 
@@ -26,6 +27,10 @@ export async function saveDomainCheck(db: Db, { merchantId, token, ...reading }:
 
 export const deleteDomain = (db: Db, merchantId: AccountId): Write =>
   db.delete(sellerDomains).where(eq(sellerDomains.merchantId, merchantId));
+
+/** SQL condition: the merchant has no domain. */
+export const isDomainGone = (merchantId: AccountId): SQL =>
+  sql`NOT EXISTS (SELECT 1 FROM seller_domains WHERE merchant_id = ${boundId(merchantId)})`;
 
 /** Claims domains that are due and postpones their next check, so that no other sweep takes them and a failed one waits its turn. */
 export const takeDueDomains = (db: Db, now: number, nextCheckAt: number, limit: number): Promise<SellerDomain[]> =>

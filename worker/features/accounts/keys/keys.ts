@@ -15,7 +15,7 @@ import { PLANS } from '#rules/plans.ts';
 import { notAMember } from '../auth/authenticate.ts';
 import { planAlertFor } from '../auth/owner-emails.ts';
 import { abortUnlessMember } from '../members/store.ts';
-import { findKey, getAccount, getActiveKeyCount, insertKey, revokeKeyRow, toAdmittedAccount, toAdmittedKey } from '../store.ts';
+import { findKey, getAccount, getActiveKeyCount, insertKey, isRevoked, revokeKeyRow, toAdmittedAccount, toAdmittedKey } from '../store.ts';
 import { hashRawKey, newRawKey } from './raw-key.ts';
 import { type Restrictions, requireSoonEnd, UNRESTRICTED } from './restrictions.ts';
 
@@ -157,13 +157,9 @@ export async function revokeKey(ctx: Scope, actor: Actor, keyId: KeyId): Promise
   const merchantId = actor.accountId;
   const key = (await findKey(ctx.db, merchantId, keyId)) ?? raise('not_found');
   const revokedAt = Math.min(key.revokedAt ?? ctx.now, ctx.now);
-  const isNew = key.revokedAt === null || key.revokedAt > ctx.now;
   await admissionObject(ctx, `account:${admissionIdOf(merchantId)}`).revokeKey(key.keyHash, revokedAt);
-  const entry = recordAction(ctx, key, {
-    action: 'key.revoked',
-    subject: { type: 'key', id: keyId },
-    before: { name: key.name },
-    after: {},
-  });
-  await commit(ctx, { events: [], writes: [revokeKeyRow(ctx.db, merchantId, keyId, revokedAt), ...(isNew ? [entry] : [])], result: null });
+  const entry = { action: 'key.revoked', subject: { type: 'key', id: keyId }, before: { name: key.name }, after: {} } as const;
+  // The entry precedes the effect in the batch, so that of concurrent calls one records it.
+  const writes = [recordAction(ctx, key, entry, isRevoked(keyId, ctx.now)), revokeKeyRow(ctx.db, merchantId, keyId, revokedAt)];
+  await commit(ctx, { events: [], writes, result: null });
 }

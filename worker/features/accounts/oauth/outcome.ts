@@ -90,7 +90,6 @@ async function linkPerson(
   return (await addIdentity(ctx, account, provider as SignInProvider, person)) ? { kind: 'linked' } : refused('identity_in_use');
 }
 
-/** Adds an identity if the account is unchanged. Returns false if the account has another one of this provider. */
 const recordLink = (ctx: Shard, accountId: AccountId, provider: SignInProvider): Write =>
   recordAction(
     ctx,
@@ -98,6 +97,7 @@ const recordLink = (ctx: Shard, accountId: AccountId, provider: SignInProvider):
     { action: 'person.provider_linked', subject: { type: 'person', id: accountId }, after: { provider }, by: personIn(accountId) },
   );
 
+/** Adds an identity if the account is unchanged. Returns false if the account has another one of this provider. */
 async function addIdentity(ctx: Shard, account: Account, provider: SignInProvider, person: Person): Promise<boolean> {
   const isTheirs = async () => (await findIdentity(ctx.db, provider, person.subject))?.accountId === account.id;
   const alerts = planSecurityAlert(ctx, account, { change: 'provider_linked', named: titleOf(provider) });

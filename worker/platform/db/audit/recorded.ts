@@ -19,7 +19,7 @@ export const hasStaffEntry = ({ merchantId, action, since }: Known, subjectId: s
   sql`EXISTS (SELECT 1 FROM audit_entries WHERE actor_kind IN ('operator', 'staff') AND at >= ${since}
     AND merchant_id = ${boundId(merchantId)} AND action = ${action} AND subject_id = ${boundId(subjectId)})`;
 
-/** True if the log of a new account has this action on a subject. Reads the log from its beginning. */
+/** True if the log has this action on a subject. Reads the log from its beginning, so it is for new accounts and rare acts. */
 export const hasEntry = ({ merchantId, action }: Omit<Known, 'since'>, subjectId: string): SQL =>
   sql`EXISTS (SELECT 1 FROM audit_entries WHERE merchant_id = ${boundId(merchantId)} AND action = ${action}
     AND subject_id = ${boundId(subjectId)})`;
