@@ -19,18 +19,27 @@ interface Described {
   parameters?: (Node & { name: string })[];
 }
 
-/** A field may be described by the schema that it refers to. */
-const isDescribed = ({ description, $ref }: Node): boolean =>
-  description !== undefined || ($ref !== undefined && schemas[$ref.slice($ref.lastIndexOf('/') + 1)]?.description !== undefined);
+const FILLERS = new Set('a an the of in to for by with that this its and or is are at on as has'.split(' '));
+const stemsIn = (text: string): string[] =>
+  (
+    text
+      .replaceAll(/([a-z])([A-Z])/g, '$1 $2')
+      .toLowerCase()
+      .match(/[a-z]+/g) ?? []
+  ).map((word) => word.replace(/(ed|s|ing|e|d|er|ion)$/, ''));
+const FILLER_STEMS = new Set([...FILLERS].flatMap(stemsIn));
 
-function silent(node: Node, path: string): string[] {
+/** Fields described by no other words than those of their names. */
+function repeated(node: Node, path: string): string[] {
   const inner = [node.items, node.additionalProperties, ...(node.anyOf ?? []), ...(node.oneOf ?? []), ...(node.allOf ?? [])];
   return [
-    ...Object.entries(node.properties ?? {}).flatMap(([name, field]) => [
-      ...(isDescribed(field) ? [] : [`${path}.${name}`]),
-      ...silent(field, `${path}.${name}`),
-    ]),
-    ...inner.flatMap((one) => (typeof one === 'object' ? silent(one, path) : [])),
+    ...Object.entries(node.properties ?? {}).flatMap(([name, field]) => {
+      const known = new Set(stemsIn(`${path}.${name}`));
+      const words = stemsIn(field.description ?? '').filter((word) => !FILLER_STEMS.has(word));
+      const repeats = field.description !== undefined && words.every((word) => known.has(word));
+      return [...(repeats ? [`${path}.${name}: ${field.description}`] : []), ...repeated(field, `${path}.${name}`)];
+    }),
+    ...inner.flatMap((one) => (typeof one === 'object' ? repeated(one, path) : [])),
   ];
 }
 
@@ -45,22 +54,9 @@ const operations = [...Object.values(openApi.paths), ...Object.values(document.w
 );
 
 describe('API reference', () => {
-  it('every field of every schema has a description', () => {
+  it('the description of a field says more than its name', () => {
     expect(Object.keys(schemas).length).toBeGreaterThan(100);
-    expect(Object.entries(schemas).flatMap(([name, schema]) => silent(schema, name))).toEqual([]);
-    const bodies = operations.flatMap((operation) => {
-      const { requestBody, responses, operationId } = operation as unknown as {
-        operationId: string;
-        requestBody?: { content: Record<string, { schema: Node }> };
-        responses: Record<string, { content?: Record<string, { schema: Node }> }>;
-      };
-      // A response of an error narrows the code of a described component.
-      const successes = Object.entries(responses).flatMap(([status, response]) => (status < '400' ? [response] : []));
-      return [requestBody, ...successes].flatMap((body) =>
-        Object.values(body?.content ?? {}).flatMap(({ schema }) => silent(schema, operationId)),
-      );
-    });
-    expect(bodies).toEqual([]);
+    expect(Object.entries(schemas).flatMap(([name, schema]) => repeated(schema, name))).toEqual([]);
   });
 
   it('every parameter and operation has a description, and every summary has at most 32 characters', () => {

@@ -83,7 +83,7 @@ const ofTicket = (description: string, example: z.infer<typeof TicketBody>, { ha
   subject: 'support_ticket',
   object: TicketBody,
   example,
-  ...(hasMessage ? { extras: { message: { schema: MessageBody.describe('Message of the event.'), example: message } } } : {}),
+  ...(hasMessage ? { extras: { message: { schema: MessageBody, example: message } } } : {}),
 });
 
 const FAILING_SINCE = '2026-11-20T09:00:00.000Z';
@@ -133,9 +133,7 @@ export const EVENT_CATALOG: Record<EventType, CatalogEntry> = {
     example: receipt,
     extras: {
       proof: {
-        schema: z
-          .object({ message_id: z.uuid().describe('Identifier of the email.'), email: z.string().describe('Email address.') })
-          .describe('Recipient and identifier of the proof.'),
+        schema: z.object({ message_id: z.uuid().describe('Identifier of the email.'), email: z.string().describe('Email address.') }),
         example: { message_id: RECEIPT, email: 'buyer@example.com' },
       },
     },
@@ -259,14 +257,12 @@ export const pascalOf = (type: EventType): string => type.replace(/(?:^|[._])(\w
 
 export const envelopeOf = (type: EventType) =>
   EventBody.extend({
-    type: z.literal(type).describe('Type of the event.'),
-    data: z
-      .object({
-        object: EVENT_CATALOG[type].object.describe('Object of the event, as the API returns it.'),
-        previous: PreviousValues.optional(),
-        ...mapped(type, ({ schema }) => schema),
-      })
-      .describe('Data of the event.'),
+    type: z.literal(type),
+    data: z.object({
+      object: EVENT_CATALOG[type].object.describe('Object of the event, as the API returns it.'),
+      previous: PreviousValues.optional(),
+      ...mapped(type, ({ schema }) => schema),
+    }),
   });
 
 const mapped = <T>(type: EventType, of: (extras: { schema: z.ZodType; example: object }) => T): Record<string, T> =>

@@ -39,7 +39,7 @@ function writeSchema({ components }: Document, baseUrl: string, type: EventType)
   const schemas = components!.schemas as Record<string, Schema>;
   const [base, own] = [schemas.Event!, schemas[`${pascalOf(type)}Event`]!.allOf![1]!];
   const { description } = EVENT_CATALOG[type];
-  const properties = { ...base.properties, ...own.properties, type: { const: type, description: 'Type of the event.' } };
+  const properties = { ...base.properties, ...own.properties, type: { const: type } };
   const envelope = JSON.stringify({ type: 'object', properties, required: base.required });
   const definitions = Object.entries(definitionsOf(envelope, schemas)).map(([name, text]) => `"${name}":${text}`);
   const head = { $schema: 'https://json-schema.org/draft/2020-12/schema', $id: schemaUrl(baseUrl, type), title: type, description };

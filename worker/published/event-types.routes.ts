@@ -7,10 +7,10 @@ import { type Document, eventSchema } from './event-schemas.ts';
 
 const EventType = z
   .object({
-    type: z.enum(EVENT_TYPES).describe('Type of the event.'),
-    description: z.string().describe('Description of the event type.'),
-    schema: z.record(z.string(), z.unknown()).describe('JSON Schema of the event.'),
-    example: z.record(z.string(), z.unknown()).describe('Example of an event of this type.'),
+    type: z.enum(EVENT_TYPES),
+    description: z.string(),
+    schema: z.record(z.string(), z.unknown()),
+    example: z.record(z.string(), z.unknown()),
   })
   .openapi('EventTypeInfo');
 

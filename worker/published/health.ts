@@ -21,27 +21,23 @@ const Check = z.enum(['ok', 'failing', 'not_configured']);
 const HealthResponse = z
   .object({
     status: z.enum(['ok', 'degraded']).describe('Status of the object.'),
-    version: z.string().describe('API version.'),
-    time: Timestamp.describe('Current time of the service.'),
-    checks: z
-      .object({
-        database: Check.describe('Status of the database.'),
-        queue: Check.describe(
-          'Status of the queues. failing: work of money or webhooks has been due for half an hour, or a sweep does not reach the end of its work.',
-        ),
-        rpc: Check.describe('Status of the Solana node.'),
-        price_source: Check.describe('Status of the SOL price source.'),
-        processor: Check.describe('Status of the payment processor.'),
-        mail: Check.describe(
-          'Status of email. failing: an email has been due for half an hour; emails that the operator disabled do not count.',
-        ),
-        configuration: Check.describe('Status of the configuration. failing: all other routes return 503 `misconfigured`.'),
-        keys: Check.describe(
-          'Status of the keys. failing: an open payment, channel or subscription names a key that this deployment lacks.',
-        ),
-        fee_payer: Check.describe('Status of the fee payer. failing: it spent more within the last hour than the operator expects.'),
-      })
-      .describe('Results of the checks.'),
+    version: z.string(),
+    time: Timestamp,
+    checks: z.object({
+      database: Check,
+      queue: Check.describe(
+        'Status of the queues. failing: work of money or webhooks has been due for half an hour, or a sweep does not reach the end of its work.',
+      ),
+      rpc: Check.describe('Status of the Solana node.'),
+      price_source: Check,
+      processor: Check,
+      mail: Check.describe(
+        'Status of email. failing: an email has been due for half an hour; emails that the operator disabled do not count.',
+      ),
+      configuration: Check.describe('Status of the configuration. failing: all other routes return 503 `misconfigured`.'),
+      keys: Check.describe('Status of the keys. failing: an open payment, channel or subscription names a key that this deployment lacks.'),
+      fee_payer: Check.describe('Status of the fee payer. failing: it spent more within the last hour than the operator expects.'),
+    }),
     databases_away: z.array(z.string()).describe('Databases that do not respond or lack migrations. Calls of their accounts return 503.'),
     database_used: orNull(z.number()).describe(
       'Used share of the fullest database, from 0 to 1. From 0.7 the status is degraded. null if no database responds.',

@@ -26,7 +26,7 @@ export const webhookTestRoutes = routes('Webhooks', 'webhooks').write({
     'Sends the example of an event type now, signed and with `"test": true`, and returns the result. Disabled endpoints can be tested. A test never changes the endpoint and appears in no event list.',
   body: z
     .object({
-      event_type: z.enum(EVENT_TYPES).optional().openapi({ default: 'webhook.test' }).describe('Event type from the catalog.'),
+      event_type: z.enum(EVENT_TYPES).optional().openapi({ default: 'webhook.test' }),
     })
     .openapi('TestWebhookRequest', { example: { event_type: 'payment.confirmed' } }),
   isBodyOptional: true,
@@ -34,7 +34,7 @@ export const webhookTestRoutes = routes('Webhooks', 'webhooks').write({
     .object({
       delivery_id: z.int().describe('Identifier of the delivery.'),
       event_id: z.string().describe('Identifier of the event. Use it to process each event once.'),
-      succeeded: z.boolean().describe('True if the delivery succeeded.'),
+      succeeded: z.boolean(),
       response_status: z.int().optional().describe('HTTP status that your server returned.'),
       response_ms: z.int().optional().describe('Response time of your server in milliseconds.'),
       error: z.string().optional().describe('Reason the attempt failed without a response.'),

@@ -20,9 +20,7 @@ import type {
 
 /** A checkout session started. */
 export interface PaymentCreatedEvent extends Omit<Event, 'type' | 'data'> {
-  /** Type of the event. */
   type: 'payment.created';
-  /** Data of the event. */
   data: {
     /** Object of the event, as the API returns it. */
     object: Payment;
@@ -32,9 +30,7 @@ export interface PaymentCreatedEvent extends Omit<Event, 'type' | 'data'> {
 
 /** A transaction of the payment was found or sent. It is not confirmed yet. */
 export interface PaymentSubmittedEvent extends Omit<Event, 'type' | 'data'> {
-  /** Type of the event. */
   type: 'payment.submitted';
-  /** Data of the event. */
   data: {
     /** Object of the event, as the API returns it. */
     object: Payment;
@@ -44,9 +40,7 @@ export interface PaymentSubmittedEvent extends Omit<Event, 'type' | 'data'> {
 
 /** The payment is confirmed on the chain. Unlock access now. */
 export interface PaymentConfirmedEvent extends Omit<Event, 'type' | 'data'> {
-  /** Type of the event. */
   type: 'payment.confirmed';
-  /** Data of the event. */
   data: {
     /** Object of the event, as the API returns it. */
     object: Payment;
@@ -56,9 +50,7 @@ export interface PaymentConfirmedEvent extends Omit<Event, 'type' | 'data'> {
 
 /** The transaction is final on the chain. If it was orphaned before, access is restored. */
 export interface PaymentFinalizedEvent extends Omit<Event, 'type' | 'data'> {
-  /** Type of the event. */
   type: 'payment.finalized';
-  /** Data of the event. */
   data: {
     /** Object of the event, as the API returns it. */
     object: Payment;
@@ -68,9 +60,7 @@ export interface PaymentFinalizedEvent extends Omit<Event, 'type' | 'data'> {
 
 /** The session ended without a payment, or the transaction failed. */
 export interface PaymentFailedEvent extends Omit<Event, 'type' | 'data'> {
-  /** Type of the event. */
   type: 'payment.failed';
-  /** Data of the event. */
   data: {
     /** Object of the event, as the API returns it. */
     object: Payment;
@@ -80,9 +70,7 @@ export interface PaymentFailedEvent extends Omit<Event, 'type' | 'data'> {
 
 /** Money arrived late, short, a second time, or from an unidentified buyer. Accept it, or contact the buyer. */
 export interface PaymentUnmatchedEvent extends Omit<Event, 'type' | 'data'> {
-  /** Type of the event. */
   type: 'payment.unmatched';
-  /** Data of the event. */
   data: {
     /** Object of the event, as the API returns it. */
     object: UnmatchedPayment;
@@ -92,9 +80,7 @@ export interface PaymentUnmatchedEvent extends Omit<Event, 'type' | 'data'> {
 
 /** The chain dropped a confirmed transaction, and the access it bought was revoked. */
 export interface PaymentOrphanedEvent extends Omit<Event, 'type' | 'data'> {
-  /** Type of the event. */
   type: 'payment.orphaned';
-  /** Data of the event. */
   data: {
     /** Object of the event, as the API returns it. */
     object: Payment;
@@ -104,9 +90,7 @@ export interface PaymentOrphanedEvent extends Omit<Event, 'type' | 'data'> {
 
 /** A refund to the paying wallet was found: `data.refund`. If `previous` has a refund that the object lacks, the chain dropped it. */
 export interface PaymentRefundedEvent extends Omit<Event, 'type' | 'data'> {
-  /** Type of the event. */
   type: 'payment.refunded';
-  /** Data of the event. */
   data: {
     /** Object of the event, as the API returns it. */
     object: Payment;
@@ -118,9 +102,7 @@ export interface PaymentRefundedEvent extends Omit<Event, 'type' | 'data'> {
 
 /** A receipt was issued and signed. */
 export interface ReceiptCreatedEvent extends Omit<Event, 'type' | 'data'> {
-  /** Type of the event. */
   type: 'receipt.created';
-  /** Data of the event. */
   data: {
     /** Object of the event, as the API returns it. */
     object: Receipt;
@@ -130,14 +112,11 @@ export interface ReceiptCreatedEvent extends Omit<Event, 'type' | 'data'> {
 
 /** You sent the public proof of a receipt by email. `data.proof` has the recipient, and the subject is the queued email. */
 export interface ReceiptProofSentEvent extends Omit<Event, 'type' | 'data'> {
-  /** Type of the event. */
   type: 'receipt.proof_sent';
-  /** Data of the event. */
   data: {
     /** Object of the event, as the API returns it. */
     object: Receipt;
     previous?: PreviousValues;
-    /** Recipient and identifier of the proof. */
     proof: {
       /** Identifier of the email. */
       message_id: string;
@@ -149,9 +128,7 @@ export interface ReceiptProofSentEvent extends Omit<Event, 'type' | 'data'> {
 
 /** A customer bought the product for the first time. */
 export interface MembershipActivatedEvent extends Omit<Event, 'type' | 'data'> {
-  /** Type of the event. */
   type: 'membership.activated';
-  /** Data of the event. */
   data: {
     /** Object of the event, as the API returns it. */
     object: Membership;
@@ -161,9 +138,7 @@ export interface MembershipActivatedEvent extends Omit<Event, 'type' | 'data'> {
 
 /** A later purchase extended or reactivated the membership. */
 export interface MembershipRenewedEvent extends Omit<Event, 'type' | 'data'> {
-  /** Type of the event. */
   type: 'membership.renewed';
-  /** Data of the event. */
   data: {
     /** Object of the event, as the API returns it. */
     object: Membership;
@@ -173,9 +148,7 @@ export interface MembershipRenewedEvent extends Omit<Event, 'type' | 'data'> {
 
 /** The paid time has ended. Delivered access continues for the grace period. */
 export interface MembershipGraceStartedEvent extends Omit<Event, 'type' | 'data'> {
-  /** Type of the event. */
   type: 'membership.grace_started';
-  /** Data of the event. */
   data: {
     /** Object of the event, as the API returns it. */
     object: Membership;
@@ -185,9 +158,7 @@ export interface MembershipGraceStartedEvent extends Omit<Event, 'type' | 'data'
 
 /** Paid time and grace period have ended. */
 export interface MembershipExpiredEvent extends Omit<Event, 'type' | 'data'> {
-  /** Type of the event. */
   type: 'membership.expired';
-  /** Data of the event. */
   data: {
     /** Object of the event, as the API returns it. */
     object: Membership;
@@ -197,9 +168,7 @@ export interface MembershipExpiredEvent extends Omit<Event, 'type' | 'data'> {
 
 /** Access was revoked: the chain dropped the payment, a refund revoked it, or the member was removed from the chat after the end. */
 export interface MembershipAccessRevokedEvent extends Omit<Event, 'type' | 'data'> {
-  /** Type of the event. */
   type: 'membership.access_revoked';
-  /** Data of the event. */
   data: {
     /** Object of the event, as the API returns it. */
     object: Membership;
@@ -209,9 +178,7 @@ export interface MembershipAccessRevokedEvent extends Omit<Event, 'type' | 'data
 
 /** The buyer cancelled the subscription, and the paid time has ended. */
 export interface MembershipCancelledEvent extends Omit<Event, 'type' | 'data'> {
-  /** Type of the event. */
   type: 'membership.cancelled';
-  /** Data of the event. */
   data: {
     /** Object of the event, as the API returns it. */
     object: Membership;
@@ -221,9 +188,7 @@ export interface MembershipCancelledEvent extends Omit<Event, 'type' | 'data'> {
 
 /** A member was invited to the chat, or got the role in the guild. */
 export interface DeliverySucceededEvent extends Omit<Event, 'type' | 'data'> {
-  /** Type of the event. */
   type: 'delivery.succeeded';
-  /** Data of the event. */
   data: {
     /** Object of the event, as the API returns it. */
     object: Membership;
@@ -233,9 +198,7 @@ export interface DeliverySucceededEvent extends Omit<Event, 'type' | 'data'> {
 
 /** Access could not be delivered or revoked, and is not retried automatically. `delivery.last_error` has the reason. The payment remains valid. */
 export interface DeliveryFailedEvent extends Omit<Event, 'type' | 'data'> {
-  /** Type of the event. */
   type: 'delivery.failed';
-  /** Data of the event. */
   data: {
     /** Object of the event, as the API returns it. */
     object: Membership;
@@ -245,9 +208,7 @@ export interface DeliveryFailedEvent extends Omit<Event, 'type' | 'data'> {
 
 /** A buyer subscribed and the first period was collected, or the buyer withdrew a cancellation or approved again: `previous` has the previous state. */
 export interface SubscriptionAuthorizedEvent extends Omit<Event, 'type' | 'data'> {
-  /** Type of the event. */
   type: 'subscription.authorized';
-  /** Data of the event. */
   data: {
     /** Object of the event, as the API returns it. */
     object: NativeSubscription;
@@ -257,9 +218,7 @@ export interface SubscriptionAuthorizedEvent extends Omit<Event, 'type' | 'data'
 
 /** A further period was collected. Payment and receipt have their own events. */
 export interface SubscriptionRenewedEvent extends Omit<Event, 'type' | 'data'> {
-  /** Type of the event. */
   type: 'subscription.renewed';
-  /** Data of the event. */
   data: {
     /** Object of the event, as the API returns it. */
     object: NativeSubscription;
@@ -269,9 +228,7 @@ export interface SubscriptionRenewedEvent extends Omit<Event, 'type' | 'data'> {
 
 /** A period could not be collected: the wallet holds too little, or an account cannot send or receive it. It is retried until the period ends. */
 export interface SubscriptionPastDueEvent extends Omit<Event, 'type' | 'data'> {
-  /** Type of the event. */
   type: 'subscription.past_due';
-  /** Data of the event. */
   data: {
     /** Object of the event, as the API returns it. */
     object: NativeSubscription;
@@ -281,9 +238,7 @@ export interface SubscriptionPastDueEvent extends Omit<Event, 'type' | 'data'> {
 
 /** The buyer cancelled. Access continues until the end of the paid time. */
 export interface SubscriptionCancelRequestedEvent extends Omit<Event, 'type' | 'data'> {
-  /** Type of the event. */
   type: 'subscription.cancel_requested';
-  /** Data of the event. */
   data: {
     /** Object of the event, as the API returns it. */
     object: NativeSubscription;
@@ -293,9 +248,7 @@ export interface SubscriptionCancelRequestedEvent extends Omit<Event, 'type' | '
 
 /** The subscription ended: cancelled by the buyer, stopped by you (`stopped_at`), or `expired` after three unpaid periods. */
 export interface SubscriptionCancelledEvent extends Omit<Event, 'type' | 'data'> {
-  /** Type of the event. */
   type: 'subscription.cancelled';
-  /** Data of the event. */
   data: {
     /** Object of the event, as the API returns it. */
     object: NativeSubscription;
@@ -305,9 +258,7 @@ export interface SubscriptionCancelledEvent extends Omit<Event, 'type' | 'data'>
 
 /** Nothing can be collected until the buyer signs again, because the approval was revoked or the plan changed. Send the buyer to the product’s page. */
 export interface SubscriptionRequiresReapprovalEvent extends Omit<Event, 'type' | 'data'> {
-  /** Type of the event. */
   type: 'subscription.requires_reapproval';
-  /** Data of the event. */
   data: {
     /** Object of the event, as the API returns it. */
     object: NativeSubscription;
@@ -317,9 +268,7 @@ export interface SubscriptionRequiresReapprovalEvent extends Omit<Event, 'type' 
 
 /** Units or time were added, by a purchase or a grant. */
 export interface EntitlementGrantedEvent extends Omit<Event, 'type' | 'data'> {
-  /** Type of the event. */
   type: 'entitlement.granted';
-  /** Data of the event. */
   data: {
     /** Object of the event, as the API returns it. */
     object: Entitlement;
@@ -329,9 +278,7 @@ export interface EntitlementGrantedEvent extends Omit<Event, 'type' | 'data'> {
 
 /** The last unit was consumed. Not sent for units that are paid and consumed in one settle call. */
 export interface EntitlementExhaustedEvent extends Omit<Event, 'type' | 'data'> {
-  /** Type of the event. */
   type: 'entitlement.exhausted';
-  /** Data of the event. */
   data: {
     /** Object of the event, as the API returns it. */
     object: Entitlement;
@@ -341,9 +288,7 @@ export interface EntitlementExhaustedEvent extends Omit<Event, 'type' | 'data'> 
 
 /** The paid time has ended. */
 export interface EntitlementExpiredEvent extends Omit<Event, 'type' | 'data'> {
-  /** Type of the event. */
   type: 'entitlement.expired';
-  /** Data of the event. */
   data: {
     /** Object of the event, as the API returns it. */
     object: Entitlement;
@@ -353,9 +298,7 @@ export interface EntitlementExpiredEvent extends Omit<Event, 'type' | 'data'> {
 
 /** A buyer opened the session: the payment channel exists and vouchers are accepted. */
 export interface MeteredSessionOpenedEvent extends Omit<Event, 'type' | 'data'> {
-  /** Type of the event. */
   type: 'metered_session.opened';
-  /** Data of the event. */
   data: {
     /** Object of the event, as the API returns it. */
     object: MeteredSession;
@@ -365,9 +308,7 @@ export interface MeteredSessionOpenedEvent extends Omit<Event, 'type' | 'data'> 
 
 /** Vouchers arrived since the last event of this type. Sent once for all vouchers within some seconds. */
 export interface MeteredSessionCommittedEvent extends Omit<Event, 'type' | 'data'> {
-  /** Type of the event. */
   type: 'metered_session.committed';
-  /** Data of the event. */
   data: {
     /** Object of the event, as the API returns it. */
     object: MeteredSession;
@@ -377,9 +318,7 @@ export interface MeteredSessionCommittedEvent extends Omit<Event, 'type' | 'data
 
 /** The channel is closed, and the promised amount is settled. */
 export interface MeteredSessionClosedEvent extends Omit<Event, 'type' | 'data'> {
-  /** Type of the event. */
   type: 'metered_session.closed';
-  /** Data of the event. */
   data: {
     /** Object of the event, as the API returns it. */
     object: MeteredSession;
@@ -389,37 +328,29 @@ export interface MeteredSessionClosedEvent extends Omit<Event, 'type' | 'data'> 
 
 /** A ticket was opened. */
 export interface SupportTicketCreatedEvent extends Omit<Event, 'type' | 'data'> {
-  /** Type of the event. */
   type: 'support.ticket_created';
-  /** Data of the event. */
   data: {
     /** Object of the event, as the API returns it. */
     object: SupportTicket;
     previous?: PreviousValues;
-    /** Message of the event. */
     message: SupportMessage;
   };
 }
 
 /** A message was added to a ticket. */
 export interface SupportMessageAddedEvent extends Omit<Event, 'type' | 'data'> {
-  /** Type of the event. */
   type: 'support.message_added';
-  /** Data of the event. */
   data: {
     /** Object of the event, as the API returns it. */
     object: SupportTicket;
     previous?: PreviousValues;
-    /** Message of the event. */
     message: SupportMessage;
   };
 }
 
 /** A ticket was resolved or reopened. */
 export interface SupportTicketUpdatedEvent extends Omit<Event, 'type' | 'data'> {
-  /** Type of the event. */
   type: 'support.ticket_updated';
-  /** Data of the event. */
   data: {
     /** Object of the event, as the API returns it. */
     object: SupportTicket;
@@ -429,9 +360,7 @@ export interface SupportTicketUpdatedEvent extends Omit<Event, 'type' | 'data'> 
 
 /** A ticket was closed, manually or after 14 days without a message. */
 export interface SupportTicketClosedEvent extends Omit<Event, 'type' | 'data'> {
-  /** Type of the event. */
   type: 'support.ticket_closed';
-  /** Data of the event. */
   data: {
     /** Object of the event, as the API returns it. */
     object: SupportTicket;
@@ -441,9 +370,7 @@ export interface SupportTicketClosedEvent extends Omit<Event, 'type' | 'data'> {
 
 /** The payout wallet of a product, a rail or the account changed. If you did not change it, act now. */
 export interface PayoutChangedEvent extends Omit<Event, 'type' | 'data'> {
-  /** Type of the event. */
   type: 'payout.changed';
-  /** Data of the event. */
   data: {
     /** Object of the event, as the API returns it. */
     object: PayoutChange;
@@ -453,9 +380,7 @@ export interface PayoutChangedEvent extends Omit<Event, 'type' | 'data'> {
 
 /** A test that you requested. */
 export interface WebhookTestEvent extends Omit<Event, 'type' | 'data'> {
-  /** Type of the event. */
   type: 'webhook.test';
-  /** Data of the event. */
   data: {
     /** Object of the event, as the API returns it. */
     object: WebhookEndpoint;
@@ -465,9 +390,7 @@ export interface WebhookTestEvent extends Omit<Event, 'type' | 'data'> {
 
 /** An endpoint has failed for 24 hours, and again for 72 hours. It is disabled at `disables_at`. Sent to your other endpoints. */
 export interface WebhookEndpointFailingEvent extends Omit<Event, 'type' | 'data'> {
-  /** Type of the event. */
   type: 'webhook.endpoint_failing';
-  /** Data of the event. */
   data: {
     /** Object of the event, as the API returns it. */
     object: WebhookEndpoint;
@@ -477,9 +400,7 @@ export interface WebhookEndpointFailingEvent extends Omit<Event, 'type' | 'data'
 
 /** An endpoint was disabled: it returned 410, or failed for five days. */
 export interface WebhookEndpointDisabledEvent extends Omit<Event, 'type' | 'data'> {
-  /** Type of the event. */
   type: 'webhook.endpoint_disabled';
-  /** Data of the event. */
   data: {
     /** Object of the event, as the API returns it. */
     object: WebhookEndpoint;
@@ -489,9 +410,7 @@ export interface WebhookEndpointDisabledEvent extends Omit<Event, 'type' | 'data
 
 /** A payer was refused because their payments of a product, pending ones included, have reached `max_per_payer_per_day`: probably an agent in a loop. Sent once per payer, product and day (UTC). */
 export interface PayerLimitReachedEvent extends Omit<Event, 'type' | 'data'> {
-  /** Type of the event. */
   type: 'payer.limit_reached';
-  /** Data of the event. */
   data: {
     /** Object of the event, as the API returns it. */
     object: PayerLimit;

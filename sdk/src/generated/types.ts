@@ -35,13 +35,10 @@ export interface AuthResponse {
   tier: 'free' | 'starter' | 'growth' | 'scale';
   /** Email address. */
   email: string | null;
-  /** Account that the token acts on. */
   account_id: string;
-  /** Role in that account. */
   role: 'owner' | 'admin' | 'developer' | 'finance' | 'support' | 'viewer';
   /** Session of the token. A renewed token keeps it. */
   session_id: string;
-  /** Claims of the token about the account. */
   claims: Claims;
   /** Time of expiry. */
   expires_at: Timestamp;
@@ -65,11 +62,8 @@ export interface WalletNonceRequest {
 }
 
 export interface WalletNonce {
-  /** Single-use nonce of the message. */
   message_nonce: string;
-  /** Message to sign. */
   message: string;
-  /** Time of issue. */
   issued_at: Timestamp;
   /** Time of expiry. */
   expires_at: Timestamp;
@@ -80,7 +74,6 @@ export interface WalletLoginRequest {
   wallet_address: string;
   /** Ed25519 signature, in base58, of `message` or of the bare `message_nonce`. */
   signed_message: string;
-  /** Single-use nonce of the message. */
   message_nonce: string;
 }
 
@@ -104,17 +97,13 @@ export interface Session {
   session_id: string;
   /** True for the session of the calling token. */
   current: boolean;
-  /** Sign-in method that began the session. */
   method: 'password' | 'siws' | 'nonce' | 'google' | 'github' | 'passkey' | 'email_link';
-  /** Second factor of the sign-in. */
   factor: 'passkey' | 'totp' | 'recovery_code' | null;
-  /** Address of the sign-in. */
   ip: string;
   /** Country of that address, as ISO 3166-1 alpha-2. */
   country?: string;
   /** Browser or program that signed in, as it names itself. */
   user_agent: string;
-  /** Account that the session acts on. */
   account_id: string;
   /** Time at which the object was created. */
   created_at: Timestamp;
@@ -125,12 +114,10 @@ export interface Session {
 }
 
 export interface Sessions {
-  /** Open sessions. */
   items: Session[];
 }
 
 export interface EndedSessions {
-  /** Number of sessions that ended. */
   ended: number;
 }
 
@@ -141,40 +128,32 @@ export interface AccountOfPerson {
   account_id: string;
   /** Name of the account, as buyers see it. */
   display_name: string;
-  /** Role in the account. */
   role: Role;
   /** Plan: `free`, `starter`, `growth` or `scale`. */
   tier: 'free' | 'starter' | 'growth' | 'scale';
   /** True for the account that the token acts on. */
   current: boolean;
-  /** Time at which the person joined the account. */
   joined_at: Timestamp;
 }
 
 export interface AccountsOfPerson {
-  /** Accounts. */
   items: AccountOfPerson[];
 }
 
 export interface SwitchAccountRequest {
-  /** Account to act on. */
   account_id: string;
 }
 
 export interface Member {
   /** Identifier of the person. */
   user_id: string;
-  /** Name of the person. */
   display_name: string;
   /** Email address. */
   email: string | null;
-  /** Role in the account. */
   role: Role;
   /** True if the person has a passkey or an authenticator app. */
   has_factor: boolean;
-  /** Time at which the person joined the account. */
   joined_at: Timestamp;
-  /** Person who invited the member. */
   invited_by?: string;
 }
 
@@ -184,14 +163,12 @@ export interface Members {
 }
 
 export interface ChangeRoleRequest {
-  /** New role. */
   role: 'admin' | 'developer' | 'finance' | 'support' | 'viewer';
 }
 
 export interface InviteRequest {
   /** Email address. */
   email: string;
-  /** Role that the person gets. */
   role: 'admin' | 'developer' | 'finance' | 'support' | 'viewer';
   /** Language of the email, such as `en`. */
   locale?: 'en' | 'es' | 'de' | 'fr' | 'pt-BR' | 'ja';
@@ -202,15 +179,11 @@ export interface Invitation {
   invitation_id: string;
   /** Email address. */
   email: string;
-  /** Role that the person gets. */
   role: Role;
-  /** State. */
   status: 'pending' | 'accepted' | 'expired' | 'withdrawn';
-  /** Person who invited. */
   invited_by: {
     /** Identifier of the person. */
     user_id: string;
-    /** Name of the person. */
     display_name: string;
   };
   /** Time at which the newest link ends. */
@@ -220,7 +193,6 @@ export interface Invitation {
 }
 
 export interface Invitations {
-  /** Invitations. */
   items: Invitation[];
 }
 
@@ -230,27 +202,21 @@ export interface LinkRequest {
 }
 
 export interface InvitationPreview {
-  /** Account that invites. */
   account: {
     /** Name of the account, as buyers see it. */
     display_name: string;
-    /** Verified domain of the account. */
     domain?: string;
   };
-  /** Role that the person gets. */
   role: Role;
   /** Invited email address, masked. */
   email: string;
-  /** Name of the person who invited. */
   invited_by: string;
-  /** Time at which the link ends. */
   expires_at: Timestamp;
 }
 
 export interface AcceptedInvitation {
   /** Account that you are a member of now. */
   account_id: string;
-  /** Your role there. */
   role: Role;
 }
 
@@ -269,9 +235,7 @@ export type DisputedPart =
   | 'invitations';
 
 export interface NotMePreview {
-  /** Change, as the email has it. */
   change: string;
-  /** Time of the change. */
   at: Timestamp;
   /** Name of the account, as buyers see it. */
   account: string;
@@ -282,19 +246,12 @@ export interface NotMePreview {
 export interface NotMeResult {
   /** Parts of the account that were taken back or ended. */
   undone: DisputedPart[];
-  /** Access that ended. */
   ended: {
-    /** Number of sessions. */
     sessions: number;
-    /** Number of live keys. */
     keys: number;
-    /** Number of endpoints and hooks. */
     endpoints: number;
-    /** Number of sign-in providers. */
     providers: number;
-    /** Number of passkeys. */
     passkeys: number;
-    /** Number of payout wallets. */
     wallets: number;
   };
   /** Page on which the emailed link sets a new password. */
@@ -310,18 +267,15 @@ export interface PasskeyCeremony {
     challenge: string;
     /** Milliseconds for the person to answer. */
     timeout: number;
-    /** Host of the service. */
     rpId: string;
     /** Passkeys that may answer. All may if the list is empty. */
     allowCredentials: {
       /** Identifier of the credential. */
       id: string;
-      /** Type of the credential. */
       type: 'public-key';
       /** Transports of the authenticator. */
       transports: string[];
     }[];
-    /** The authenticator verifies the person. */
     userVerification: 'required';
   };
 }
@@ -332,21 +286,14 @@ export interface PasskeyAuthenticationResponse {
   id: string;
   /** Identifier of the credential. */
   rawId: string;
-  /** Type of the credential. */
   type: 'public-key';
-  /** Attachment of the authenticator. */
   authenticatorAttachment?: string | null;
   /** Results of extensions. Ignored. */
   clientExtensionResults?: Record<string, unknown>;
-  /** Response of the authenticator. */
   response: {
-    /** Client data of the browser. */
     clientDataJSON: string;
-    /** Authenticator data. */
     authenticatorData: string;
-    /** Signature of the authenticator. */
     signature: string;
-    /** Handle of the person at the authenticator. */
     userHandle?: string | null;
   };
 }
@@ -363,7 +310,6 @@ export interface FactorRequest {
   ticket: string;
   /** Six digits of the authenticator app. */
   totp?: string;
-  /** Unused recovery code. */
   recovery_code?: string;
   /** Identifier of the passkey’s ceremony, with `response`. */
   ceremony_id?: string;
@@ -374,7 +320,6 @@ export interface FactorRequest {
 export interface StepUpRequest {
   /** Six digits of the authenticator app. */
   totp?: string;
-  /** Unused recovery code. */
   recovery_code?: string;
   /** Identifier of the passkey’s ceremony, with `response`. */
   ceremony_id?: string;
@@ -404,15 +349,12 @@ export interface ResetPasswordRequest {
 }
 
 export interface OAuthProviders {
-  /** Sign-in providers. */
   providers: {
     /** Provider name. */
     provider: 'google' | 'github';
-    /** True if this deployment has the configuration. */
     configured: boolean;
     /** Callback URL to register at the provider. */
     callback_url: string;
-    /** Names of the missing variables. */
     missing: string[];
   }[];
 }
@@ -422,7 +364,6 @@ export interface OAuthStart {
   provider: 'google' | 'github';
   /** Callback URL to register at the provider. */
   callback_url: string;
-  /** URL to send the person to. */
   authorization_url: string;
 }
 
@@ -433,7 +374,6 @@ export interface SignInIdentities {
     provider: 'google' | 'github';
     /** Email address. */
     email?: string;
-    /** Time at which the provider was linked. */
     linked_at: Timestamp;
   }[];
 }
@@ -457,38 +397,32 @@ export interface MerchantSettings {
   checkout_brand_name: string;
   /** https URL of a PNG or JPEG of at most 200 KB. Empty if not set. */
   checkout_logo_url: string;
-  /** https URL of a wide image. Empty if not set. */
+  /** undefined Empty if not set. */
   checkout_hero_image_url: string;
-  /** Label of the button that returns to the shop. Empty if not set. */
+  /** undefined Empty if not set. */
   checkout_success_button_label: string;
   /** Color of buttons, such as `#1a2b3c`. The contrast is adjusted for legibility. Empty if not set. */
   checkout_accent_hex: string;
   /** Default URL for buyers after payment, if the product sets none. Empty if not set. */
   default_redirect_url: string;
-  /** URL of your buyer support. Empty if not set. */
+  /** undefined Empty if not set. */
   default_support_url: string;
 }
 
 export interface Factors {
-  /** Number of passkeys. */
   passkeys: number;
   /** True if the person has an authenticator app. */
   totp: boolean;
-  /** Number of unused recovery codes. */
   recovery_codes_left: number;
 }
 
 /** Time of the takeover of the account by the owner of its email address, and the access that ended with it. */
 export interface ClaimedAccount {
-  /** Time of the takeover. */
   at: Timestamp;
-  /** Number of revoked keys. */
   keys: number;
-  /** Number of disabled endpoints. */
   endpoints: number;
   /** Sign-in providers that were unlinked. */
   providers: number;
-  /** Number of removed payout wallets. */
   wallets: number;
 }
 
@@ -509,7 +443,6 @@ export interface Account {
   tier: 'free' | 'starter' | 'growth' | 'scale';
   /** Status of the object. */
   status: 'active' | 'suspended' | 'deleted';
-  /** True if the email address is verified. */
   email_verified: boolean;
   /** Reason emails to the address are suspended: a bounce or a spam complaint. Verify the address again to resume. */
   email_problem?: 'bounced' | 'complained';
@@ -525,19 +458,13 @@ export interface Account {
   key_id: string | null;
   /** True if the calling key acts in the sandbox. */
   sandbox: boolean;
-  /** Email notification settings. */
   notification_prefs: NotificationPrefs;
   /** Appearance of your checkout pages. */
   merchant_settings: MerchantSettings;
-  /** True if all sales are paused. */
   sales_paused: boolean;
-  /** Claims of the token about the account. */
   claims: Claims;
-  /** True if the account has a password. */
   has_password: boolean;
-  /** Second factors of the person. */
   factors: Factors;
-  /** Linked sign-in providers. */
   auth_providers: string[];
   /** Access that ended when the owner of the email address took over the account. */
   claimed?: ClaimedAccount;
@@ -548,15 +475,12 @@ export interface MerchantSettingsPatch {
   checkout_brand_name?: '' | string;
   /** https URL of a PNG or JPEG of at most 200 KB. */
   checkout_logo_url?: '' | string;
-  /** https URL of a wide image. */
   checkout_hero_image_url?: '' | string;
-  /** Label of the button that returns to the shop. */
   checkout_success_button_label?: '' | string;
   /** Color of buttons, such as `#1a2b3c`. The contrast is adjusted for legibility. */
   checkout_accent_hex?: '' | string;
   /** Default URL for buyers after payment, if the product sets none. */
   default_redirect_url?: '' | string;
-  /** URL of your buyer support. */
   default_support_url?: '' | string;
 }
 
@@ -567,7 +491,6 @@ export interface UpdateAccountRequest {
   timezone?: string;
   /** Language of emails, such as `en`. */
   locale?: 'en' | 'es' | 'de' | 'fr' | 'pt-BR' | 'ja';
-  /** Email notification settings. */
   notification_prefs?: {
     /** Emails about endpoints that fail or are disabled. */
     webhooks?: boolean;
@@ -589,7 +512,6 @@ export interface UpdateAccountRequest {
 export interface UpdateResponse {
   /** Human-readable message. Do not branch on it. */
   detail: string;
-  /** Names of the changed fields. */
   updated_fields: string[];
 }
 
@@ -611,45 +533,33 @@ export interface PasskeyRegistrationCeremony {
     challenge: string;
     /** Milliseconds for the person to answer. */
     timeout: number;
-    /** Service that the passkey is for. */
     rp: {
-      /** Host of the service. */
       id: string;
-      /** Name of the service. */
       name: string;
     };
-    /** Person that the passkey is for. */
     user: {
       /** Random handle of the person. */
       id: string;
       /** Email address or wallet of the person. */
       name: string;
-      /** Name of the person. */
       displayName: string;
     };
     /** Algorithms, the preferred one first. */
     pubKeyCredParams: {
-      /** Type of the credential. */
       type: 'public-key';
-      /** COSE algorithm. */
       alg: number;
     }[];
-    /** Passkeys that are registered already. */
     excludeCredentials: {
       /** Identifier of the credential. */
       id: string;
-      /** Type of the credential. */
       type: 'public-key';
       /** Transports of the authenticator. */
       transports: string[];
     }[];
-    /** Requirements on the authenticator. */
     authenticatorSelection: {
-      /** The authenticator stores the passkey. */
       residentKey: 'required';
       /** The same, for older browsers. */
       requireResidentKey: boolean;
-      /** The authenticator verifies the person. */
       userVerification: 'required';
     };
     /** No statement about the make of the authenticator. */
@@ -663,17 +573,12 @@ export interface PasskeyRegistrationResponse {
   id: string;
   /** Identifier of the credential. */
   rawId: string;
-  /** Type of the credential. */
   type: 'public-key';
-  /** Attachment of the authenticator. */
   authenticatorAttachment?: string | null;
   /** Results of extensions. Ignored. */
   clientExtensionResults?: Record<string, unknown>;
-  /** Response of the authenticator. */
   response: {
-    /** Client data of the browser. */
     clientDataJSON: string;
-    /** Attestation object of the authenticator. */
     attestationObject: string;
     /** Transports of the authenticator. */
     transports?: string[];
@@ -698,7 +603,6 @@ export interface RegisterPasskeyRequest {
 export interface Passkey {
   /** Unique identifier. */
   passkey_id: string;
-  /** Name of the passkey. */
   name: string;
   /** True if the passkey is synchronized or backed up, and so survives the loss of a device. */
   backed_up: boolean;
@@ -706,24 +610,20 @@ export interface Passkey {
   transports: string[];
   /** Time at which the object was created. */
   created_at: Timestamp;
-  /** Time of the last use. */
   last_used_at: Timestamp | null;
 }
 
 export interface RegisteredPasskey {
-  /** Registered passkey. */
   passkey: Passkey;
   /** Ten codes, each of which replaces a factor once. Shown only in this response. Store them safely. */
   recovery_codes?: string[];
 }
 
 export interface Passkeys {
-  /** Passkeys. */
   items: Passkey[];
 }
 
 export interface RenamePasskeyRequest {
-  /** Name of the passkey, to recognize it by. */
   name: string;
 }
 
@@ -742,7 +642,6 @@ export interface ConfirmTotpRequest {
 }
 
 export interface ConfirmedTotp {
-  /** Time of the confirmation. */
   confirmed_at: Timestamp;
   /** Ten codes, each of which replaces a factor once. Shown only in this response. Store them safely. */
   recovery_codes?: string[];
@@ -758,17 +657,13 @@ export interface SellerDomain {
   domain: string;
   /** Status of the domain. Buyers see the domain while it is `verified`. `failed`: the file does not contain the token. */
   status: 'pending' | 'verified' | 'failed';
-  /** Time of the check. */
   checked_at?: Timestamp;
   /** Token that `/.well-known/svc-merchant.json` must contain, as `{account_id, token}`. */
   token: string;
   /** DNS record by which you declare that this service signs x402 offers and receipts for your domain. Optional, and not checked. */
   controller_record: {
-    /** Type of the DNS record. */
     type: 'TXT';
-    /** Name of the DNS record. */
     name: string;
-    /** Value of the DNS record. */
     value: string;
   };
 }
@@ -779,15 +674,11 @@ export interface SetDomainRequest {
 }
 
 export interface PlatformReadiness {
-  /** True if this deployment has the configuration. */
   configured: boolean;
-  /** Names of the missing variables. */
   missing: string[];
-  /** User name of the bot. */
   bot_username?: string;
   /** Result of the last test of the platform. */
   ok: boolean;
-  /** Time of the last test of the platform. */
   last_test_at?: Timestamp;
 }
 
@@ -846,7 +737,6 @@ export interface CommunityClaims {
 }
 
 export interface ConnectorClaim {
-  /** Code that the administrator posted. */
   code: string;
   /** Telegram chat id, as text. */
   chat_id?: string;
@@ -862,27 +752,20 @@ export interface Sums {
   net: string;
   /** Part of the sum that was paid to the service as a fee. */
   fee: string;
-  /** Refunded amount. */
   refunded: string;
 }
 
 export interface AccountSummary {
-  /** Number of products on sale. */
   active_templates: number;
-  /** Number of active memberships. */
   paying_members: number;
   /** Number of memberships that end soon. */
   renewals_due: {
-    /** Number of memberships. */
     count: number;
-    /** Number of days ahead. */
     window_days: 7;
   };
   /** Number of open or pending tickets. */
   open_support_threads: number;
-  /** Number of issued receipts. */
   receipts_issued: number;
-  /** Number of confirmed payments. */
   confirmed_payments: number;
   /** Totals, separately for each asset. */
   totals: {
@@ -891,7 +774,6 @@ export interface AccountSummary {
     /** Amounts paid in SOL. */
     SOL: Sums;
   };
-  /** Time of the figures. */
   as_of: Timestamp;
 }
 
@@ -902,20 +784,15 @@ export interface AssetTotals {
   net: string;
   /** Part of the sum that was paid to the service as a fee. */
   fee: string;
-  /** Refunded amount. */
   refunded: string;
-  /** Number of payments. */
   count: number;
 }
 
 export interface Analytics {
   /** Date range of the figures. */
   window: {
-    /** First day. */
     start: string;
-    /** Last day. */
     end: string;
-    /** Number of days. */
     days: number;
     /** IANA time zone, such as `Europe/Berlin`. Analytics use its days. */
     timezone: string;
@@ -929,28 +806,19 @@ export interface Analytics {
   };
   /** Checkouts that began in the window, by their current status. */
   funnel: {
-    /** Number of started checkouts. */
     sessions: number;
-    /** Number of pending checkouts. */
     pending: number;
-    /** Number of confirmed payments. */
     confirmed: number;
-    /** Number of failures. */
     failed: number;
-    /** Number of expired objects. */
     expired: number;
     /** Share of started checkouts that were paid; null if no checkout started. */
     conversion_rate: number | null;
   };
   /** Figures of each day, oldest first. */
   daily: {
-    /** Day of the figures. */
     date: string;
-    /** Number of started checkouts. */
     sessions: number;
-    /** Number of confirmed payments. */
     confirmed: number;
-    /** Number of failures. */
     failed: number;
     /** Amounts paid in USDC. */
     USDC: Sums;
@@ -961,24 +829,17 @@ export interface Analytics {
   top_products: {
     /** Identifier of the product. */
     product_id: string;
-    /** Name of the product. */
     name: string;
-    /** Number of payments. */
     count: number;
     /** Amounts paid in USDC. */
     USDC: Sums;
     /** Amounts paid in SOL. */
     SOL: Sums;
   }[];
-  /** Membership changes. */
   members: {
-    /** Number of new memberships. */
     new: number;
-    /** Number of renewed memberships. */
     renewed: number;
-    /** Number of expired objects. */
     expired: number;
-    /** Number of active memberships. */
     active: number;
   };
   /** Deliveries that ended in the window; absent if none did. */
@@ -988,14 +849,12 @@ export interface Analytics {
     /** 95th percentile of the response time in milliseconds. */
     p95_ms?: number;
   };
-  /** Time of the figures. */
   as_of: Timestamp;
 }
 
 export interface ApiKey {
   /** Unique identifier. */
   id: string;
-  /** Name of the key. */
   name: string;
   /** First characters of the key, to recognize it by. */
   key_prefix: string;
@@ -1003,11 +862,9 @@ export interface ApiKey {
   permissions: ('read' | 'execute' | 'admin')[];
   /** True if the key acts only on sandbox objects. */
   sandbox_mode: boolean;
-  /** Time of the last request with the key. */
   last_used_at: Timestamp | null;
   /** Time at which the object was created. */
   created_at: Timestamp;
-  /** Time at which the key was revoked. */
   revoked_at: Timestamp | null;
   /** Operations that the key may call, besides its permissions. `null`: all. */
   scopes:
@@ -1047,41 +904,30 @@ export interface ApiKey {
   expires_at: Timestamp | null;
   /** Networks from which the key is accepted. `null`: all. */
   allowed_ips: string[] | null;
-  /** Creator of the key. */
   created_by: {
     /** `person`, or `setup` for an agent’s setup. */
     kind: 'person' | 'setup';
-    /** Person who created the key. */
     user_id?: string;
   };
-  /** Address of the last request with the key. */
   last_used_ip: string | null;
-  /** Key that this one replaces. */
   rolled_from?: string;
   /** Time at which the key, replaced by another, is revoked. */
   ends_at?: Timestamp;
-  /** Usage of the key. */
   usage_summary: {
-    /** Number of requests. */
     total_calls: number;
-    /** Number of successful requests. */
     success_calls: number;
     /** Number of requests that were refused or failed. */
     error_calls: number;
     /** Number of customer units that the key consumed. */
     credits_burned: number;
-    /** Time of the last request. */
     latest_activity_at: Timestamp | null;
     /** Path of the last request. */
     latest_endpoint: string | null;
   };
-  /** Most recent requests. */
   recent_activity: {
-    /** Time of the request. */
     at: Timestamp;
     /** HTTP method. */
     method: string;
-    /** Path of the request. */
     endpoint: string;
     /** Status of the object. */
     status: number;
@@ -1091,7 +937,6 @@ export interface ApiKey {
 }
 
 export interface CreateKeyRequest {
-  /** Name of the key, to recognize it by. */
   name: string;
   /** True if the key acts only on sandbox objects. */
   sandbox_mode?: boolean;
@@ -1145,7 +990,6 @@ export interface CreatedApiKey {
 }
 
 export interface UpdateKeyRequest {
-  /** Name of the key, to recognize it by. */
   name?: string;
   /** Operations that the key may call, besides its permissions. `<group>:write` includes `<group>:read`. Omit for all. */
   scopes?:
@@ -1209,7 +1053,6 @@ export interface AutomationHook extends WebhookEndpoint {
 export interface KeyResources {
   /** Webhook endpoints. */
   endpoints: WebhookEndpoint[];
-  /** Automation hooks. */
   hooks: AutomationHook[];
 }
 
@@ -1227,11 +1070,8 @@ export interface Offer {
   product_id: string;
   /** Last part of the checkout page’s URL: lower-case letters, digits and hyphens. Derived from the name by default. */
   slug: string;
-  /** Name of the product. */
   name: string;
-  /** Description of the product. */
   description?: string;
-  /** Price. */
   price: Money;
   /** Assets that can currently be paid. Connect without an asset uses the first. Empty if nothing can be paid. */
   accepted_assets: ('USDC' | 'SOL')[];
@@ -1249,23 +1089,17 @@ export interface Offer {
   network: string;
   /** True for real money, false for the sandbox. */
   livemode: boolean;
-  /** URL of the checkout page. */
   checkout_url: string;
-  /** Seller. */
   merchant: {
     /** Name of the account, as buyers see it. */
     display_name: string;
-    /** Brand name of the seller. */
     brand_name?: string;
-    /** URL of the seller’s logo. */
     logo_url?: string;
     /** URL of a wide image above the product. */
     hero_image_url?: string;
     /** Color of the seller’s buttons, such as `#1a2b3c`. */
     accent_hex?: string;
-    /** Label of the button that returns to the shop. */
     success_button_label?: string;
-    /** URL of the seller’s support. */
     support_url?: string;
   };
 }
@@ -1298,7 +1132,6 @@ export type DeliveryTarget =
 
 /** HTTP route or MCP tool that a product sells, at most 1280 bytes of JSON. JSON Schemas are of 2020-12 and of type `object`. */
 export interface DiscoveryRoute {
-  /** Method of an HTTP route. */
   method?: 'GET' | 'HEAD' | 'DELETE' | 'POST' | 'PUT' | 'PATCH';
   /** Name of an MCP tool, instead of a method. */
   tool_name?: string;
@@ -1318,11 +1151,9 @@ export interface DiscoveryRoute {
   body_type?: 'json' | 'form-data' | 'text';
   /** JSON Schema of the arguments of an MCP tool. Required for it. */
   input_schema?: Record<string, unknown>;
-  /** Transport of an MCP tool. */
   transport?: 'streamable-http' | 'sse';
   /** Example that satisfies the schemas: `path_params`, `query` and `body` of an HTTP route, the arguments of an MCP tool. Required if a schema has required fields. */
   example?: Record<string, unknown>;
-  /** Example of the response. */
   output_example?: unknown;
 }
 
@@ -1333,7 +1164,6 @@ export interface DiscoveryInput {
   service_name?: string;
   /** Topics of the service, each 1 to 32 printable ASCII characters. */
   tags?: string[];
-  /** https URL of the icon of the service. */
   icon_url?: string;
   /** Routes that take payments for the product, the most specific first. */
   routes?: DiscoveryRoute[];
@@ -1342,7 +1172,6 @@ export interface DiscoveryInput {
 export interface CreateProductRequest {
   /** Name of the product, as buyers see it. */
   name: string;
-  /** Price. */
   price: MoneyInput;
   /** Last part of the checkout page’s URL: lower-case letters, digits and hyphens. Derived from the name by default. */
   slug?: string;
@@ -1404,16 +1233,13 @@ export interface Discovery {
   service_name?: string;
   /** Topics of the service, each 1 to 32 printable ASCII characters. */
   tags?: string[];
-  /** https URL of the icon of the service. */
   icon_url?: string;
   /** Routes that take payments for the product, in the order in which they are matched. */
   routes: DiscoveryRoute[];
 }
 
 export interface ProductWarning {
-  /** Code of the warning. */
   code: 'payout_wallet_missing' | 'rail_disabled' | 'plan_unpublished' | 'one_use_by_default';
-  /** Description of the warning. */
   message: string;
   /** Call that resolves the problem. */
   fix: Fix;
@@ -1441,7 +1267,6 @@ export interface Product {
   product_type: 'api' | 'link' | 'telegram' | 'discord';
   /** Status of the object. */
   status: 'active' | 'archived';
-  /** Price. */
   price: Money;
   /** Assets that buyers may pay in. An asset other than that of the price is converted when the checkout begins. */
   accepted_assets: ('USDC' | 'SOL')[];
@@ -1485,7 +1310,6 @@ export interface Product {
   trusted_customer_ref: boolean;
   /** True for real money, false for the sandbox. */
   livemode: boolean;
-  /** URL of the checkout page. */
   checkout_url: string;
   /** Time at which the object was created. */
   created_at: Timestamp;
@@ -1516,7 +1340,6 @@ export type PaymentSessionRequest = {
 export interface UpdateProductRequest {
   /** Name of the product, as buyers see it. */
   name?: string;
-  /** Price. */
   price?: MoneyInput;
   /** Your own name for the product: up to 180 characters, unique within its mode. Send either this or `product_id`. */
   external_product_id?: string | null;
@@ -1614,9 +1437,7 @@ export interface Subscribing {
 export interface PriceQuote {
   /** Price of one SOL in USDC. USDC counts as one dollar. */
   rate: string;
-  /** Source of the exchange rate. */
   source: string;
-  /** Time of the exchange rate. */
   as_of: Timestamp;
   /** Time of expiry. */
   expires_at: Timestamp;
@@ -1624,9 +1445,7 @@ export interface PriceQuote {
 
 /** Ten largest amounts that arrived and do not pay this payment, until the merchant accepts them. Buyer view only. */
 export type SeenMoney = {
-  /** Amount that arrived. */
   amount: Money;
-  /** Signature of the transaction. */
   tx_signature: string;
   /** Reason the money was not matched: `late`, `underpaid`, `second_payment` or `identity_missing`. */
   reason: 'late' | 'underpaid' | 'second_payment' | 'identity_missing';
@@ -1643,13 +1462,10 @@ export interface ConnectResponse {
   nonce: string;
   /** Memo that the transaction must carry to be matched to this payment. */
   memo: string;
-  /** Price. */
   price: Money;
-  /** Wallet that receives the payment. */
   recipient: string;
   /** Service fee, paid in the same transaction as the price; absent if none applies. */
   fee?: {
-    /** Wallet that receives the payment. */
     recipient: string;
     /** Asset: `USDC` or `SOL`. */
     asset: 'USDC' | 'SOL';
@@ -1662,7 +1478,6 @@ export interface ConnectResponse {
   network: string;
   /** Mint address of the token; absent for SOL. */
   mint?: string;
-  /** Number of decimals of the asset. */
   decimals: number;
   /** Read-only keys that the transaction must include. The service finds payments by them. */
   references: string[];
@@ -1680,7 +1495,6 @@ export interface ConnectResponse {
   seen?: SeenMoney;
   /** Time of expiry. */
   expires_at: Timestamp;
-  /** URL of the payment’s status. */
   status_url: string;
   /** Milliseconds to wait before the next poll; null if the status is final. */
   poll_after_ms: number | null;
@@ -1688,9 +1502,7 @@ export interface ConnectResponse {
 
 /** Identity required before payment: call POST /v1/products/p/{slug}/identity, then connect again with its identity_session_id. */
 export interface IdentityNeeded {
-  /** Identity requirement of the product. */
   identity: {
-    /** True if it is required before payment. */
     required: true;
     /** Provider name. */
     provider: 'telegram' | 'discord';
@@ -1707,13 +1519,10 @@ export interface UnmatchedPayment {
   unmatched_id: string;
   /** Identifier of the payment. It grants access to the payment’s status. */
   payment_id: string;
-  /** Signature of the transaction. */
   tx_signature: string;
-  /** Amount that arrived. */
   amount: Money;
   /** Wallet that paid. */
   payer_wallet: string;
-  /** Time of the block. */
   block_time: Timestamp;
   /** Reason the money was not matched: `late`, `underpaid`, `second_payment` or `identity_missing`. */
   reason: 'late' | 'underpaid' | 'second_payment' | 'identity_missing';
@@ -1724,11 +1533,8 @@ export interface UnmatchedPayment {
 }
 
 export interface Refund {
-  /** Refunded amount. */
   amount: Money;
-  /** Signature of the transaction. */
   tx_signature: string;
-  /** Time of the refund. */
   at: Timestamp;
 }
 
@@ -1736,7 +1542,6 @@ export interface Refund {
 export interface BuyersDelivery {
   /** Status of the object. */
   status: 'not_required' | 'pending' | 'delivered' | 'failed' | 'revoked';
-  /** Invitation of this buyer. */
   invite_url?: string;
   /** Error of the last attempt, as the platform reports it; `not_a_member`: the buyer was invited and has not joined. */
   last_error?: string;
@@ -1745,7 +1550,6 @@ export interface BuyersDelivery {
 export interface Payment {
   /** Identifier of the payment. It grants access to the payment’s status. */
   payment_id: string;
-  /** Origin of the payment. */
   kind: 'checkout' | 'x402' | 'metered' | 'renewal' | 'recovered';
   /** Payment rail. GET /v1/access/rails lists them. */
   rail_id: string;
@@ -1755,7 +1559,6 @@ export interface Payment {
   slug: string;
   /** Status of the object. */
   status: 'PENDING_SIGNATURE' | 'PENDING_CONFIRMATION' | 'CONFIRMED' | 'FAILED';
-  /** Reason the payment failed, as a code. */
   failure_code?: 'session_expired' | 'underpaid' | 'transaction_failed' | 'replaced' | 'collection_failed';
   /** Human-readable form of `failure_code`. */
   failure_reason?: string;
@@ -1771,21 +1574,16 @@ export interface Payment {
   overpaid?: Money;
   /** Wallet that paid. */
   payer_wallet?: string;
-  /** Wallet that receives the payment. */
   recipient_wallet: string;
   /** Memo that the transaction must carry to be matched to this payment. */
   memo: string;
   /** Read-only keys that the transaction must include. The service finds payments by them. */
   references: string[];
-  /** Signature of the transaction. */
   tx_signature?: string;
-  /** Slot of the block. */
   slot?: number;
-  /** Time of the block. */
   block_time?: Timestamp;
   /** Time at which the payment was confirmed on the chain. */
   confirmed_at?: Timestamp;
-  /** Time at which the payment became final. */
   finalized_at?: Timestamp;
   /** Time at which the chain dropped the confirmed transaction. Access was revoked, and is restored if the transaction lands after all. */
   orphaned_at?: Timestamp;
@@ -1853,7 +1651,6 @@ export interface NativeSubscription {
   authorization_id: string;
   /** Identifier of the product. */
   product_id: string;
-  /** Wallet that subscribed and that payments are collected from. */
   subscriber_wallet: string;
   /** Address of the on-chain plan: price, period and destination. No party can change it. */
   plan_address: string;
@@ -1867,17 +1664,13 @@ export interface NativeSubscription {
   period_hours: number;
   /** Start of the last collected period on the chain. */
   current_period_start?: Timestamp;
-  /** End of the current period on the chain. */
   current_period_end?: Timestamp;
   /** End of the paid time; null: no end. */
   paid_through: Timestamp | null;
-  /** Last attempt to collect a period. */
   last_collection?: {
-    /** Time of the attempt. */
     at: Timestamp;
     /** Status of the object. */
     status: 'collected' | 'failed';
-    /** Reason of the failure, as a code. */
     code?:
       | 'subscription_cancelled'
       | 'subscription_requires_reapproval'
@@ -1886,7 +1679,6 @@ export interface NativeSubscription {
       | 'account_missing'
       | 'receiver_missing'
       | 'puller_removed';
-    /** Signature of the transaction. */
     tx_signature?: string;
   };
   /** Cancellation by the buyer: the time it was found on the chain, and the time from which nothing can be collected. */
@@ -1905,9 +1697,7 @@ export interface NativeSubscription {
 }
 
 export interface SendTransactionResponse {
-  /** Current state of the payment. */
   payment: Payment;
-  /** Signature of the transaction. */
   tx_signature: string;
 }
 
@@ -1949,7 +1739,6 @@ export interface IdentitySession {
   identity_session_id: string;
   /** Provider name. */
   provider: 'telegram' | 'discord';
-  /** URL to send the buyer to. */
   deep_link: string;
   /** Time of expiry. */
   expires_at: Timestamp;
@@ -2026,33 +1815,25 @@ export interface PaymentPage {
 }
 
 export interface AcceptUnmatchedRequest {
-  /** Signature of the transaction. */
   tx_signature: string;
 }
 
 export interface ReceiptRequest {
-  /** Signature of the transaction. */
   tx_sig: string;
 }
 
 export interface ReceiptDocument {
-  /** Version of the document format. */
   version: '1' | '2';
   /** Identifier of the receipt. */
   receipt_id: string;
-  /** Signature of the transaction. */
   tx_sig: string;
   /** Network in CAIP-2. */
   network: string;
-  /** Slot of the block. */
   slot: number;
-  /** Time of the block. */
   block_time: Timestamp;
   /** Wallet that paid. */
   payer: string;
-  /** Wallet that receives the payment. */
   recipient: string;
-  /** Paid amount. */
   amount: Money;
   /** Service fee, paid in the same transaction as the price; absent if none applies. */
   fee?: Money;
@@ -2060,7 +1841,6 @@ export interface ReceiptDocument {
   product_id: string;
   /** Name of the product at the time of payment. */
   product_name: string;
-  /** Seller. */
   merchant: {
     /** Identifier of the account. */
     account_id: string;
@@ -2069,32 +1849,25 @@ export interface ReceiptDocument {
   };
   /** Memo that the transaction must carry to be matched to this payment. */
   memo: string;
-  /** Time of issue. */
   issued_at: Timestamp;
   /** True for real money, false for the sandbox. */
   livemode: boolean;
   /** Exchange rate, if the price had another asset than the payment. From version 2. */
   price_quote?: {
-    /** Price before conversion. */
     price: Money;
     /** Units of the price’s asset for one unit of the paid asset: a decimal as text. */
     rate: string;
-    /** Source of the exchange rate. */
     source: string;
-    /** Time of the exchange rate. */
     as_of: Timestamp;
   };
   /** Operator of the service. From version 2. */
   operator?: {
-    /** Name of the operator. */
     name: string;
-    /** URL of the operator. */
     url: string;
   };
 }
 
 export interface InvoiceLine {
-  /** Description of the line. */
   description: string;
   /** Quantity: a decimal as text. */
   quantity: string;
@@ -2111,9 +1884,7 @@ export interface InvoiceMetadata {
   issued_on?: string;
   /** Due date of the invoice, such as `2026-12-21`. */
   due_on?: string;
-  /** Further notes. */
   notes?: string;
-  /** Lines of the invoice. */
   lines?: InvoiceLine[];
   /** Seller, as the invoice names it. */
   seller?: {
@@ -2137,7 +1908,6 @@ export interface InvoiceMetadata {
   };
   /** Included tax. */
   tax?: {
-    /** Name of the tax. */
     label?: string;
     /** Rate in percent: a decimal as text. */
     rate_percent?: string;
@@ -2149,7 +1919,6 @@ export interface InvoiceMetadata {
 export interface Receipt {
   /** Identifier of the receipt. */
   receipt_id: string;
-  /** Signature of the transaction. */
   tx_sig: string;
   /** Signed document, as its RFC 8785 bytes. */
   document: ReceiptDocument;
@@ -2159,9 +1928,7 @@ export interface Receipt {
   signature: string;
   /** Identifier of the signing key, published at `/.well-known/svc-receipt-keys.json`. */
   key_id: string;
-  /** URL at which the service verifies the receipt. */
   verify_url: string;
-  /** URL of the public proof page. */
   public_url: string;
   /** Position in the receipt chain. An account has one chain per mode and `direction`: received payments, and payments for plans. Merchant view only. */
   link?: {
@@ -2184,7 +1951,6 @@ export interface RefundTransaction {
 }
 
 export interface ConfirmRefundRequest {
-  /** Signature of the transaction. */
   tx_signature: string;
 }
 
@@ -2196,14 +1962,12 @@ export interface CurrentPayment extends Payment {
 export interface ConfirmRequest {
   /** Identifier of the payment. It grants access to the payment’s status. */
   payment_id: string;
-  /** Signature of the transaction. */
   tx_signature: string;
 }
 
 export interface ConfirmResponse {
   /** Business time of this response. Count down to `expires_at` from this time, not from the device's clock. */
   now: Timestamp;
-  /** Current state of the payment. */
   payment: Payment;
   /** Identifier of the membership. */
   membership_id?: string;
@@ -2221,9 +1985,7 @@ export interface MembershipDelivery {
   status: 'not_required' | 'pending' | 'delivered' | 'failed' | 'revoked';
   /** Provider name. */
   provider?: 'telegram' | 'discord';
-  /** Number of attempts. */
   attempts: number;
-  /** Identity requirement of the product. */
   identity?: {
     /** Buyer’s user id on the messaging platform. */
     provider_user_id: string;
@@ -2234,7 +1996,6 @@ export interface MembershipDelivery {
   invite_url?: string;
   /** Error of the last attempt, as the platform reports it; `not_a_member`: the buyer was invited and has not joined. */
   last_error?: string;
-  /** Time at which the buyer was admitted. */
   delivered_at?: Timestamp;
 }
 
@@ -2262,13 +2023,10 @@ export interface Membership {
   expires_at: Timestamp | null;
   /** Identifier of the native subscription that pays for the membership. */
   authorization_id?: string;
-  /** Status of the native subscription that pays for the membership. */
   subscription_status?: 'pending' | 'active' | 'past_due' | 'requires_reapproval' | 'cancel_requested' | 'cancelled' | 'expired';
   /** True if the subscription ends with the paid period. */
   cancel_at_period_end: boolean;
-  /** Time of the cancellation. */
   cancelled_at?: Timestamp;
-  /** Delivery status of the access. */
   delivery: MembershipDelivery;
   /** Identifier of the payment that last extended the membership. */
   last_payment_id: string;
@@ -2317,7 +2075,6 @@ export interface ReceiptPage {
 export interface ReceiptVerification {
   /** True if the receipt is authentic and its payment is still valid. */
   valid: boolean;
-  /** Reason the receipt is not valid. */
   reason?: 'sha256_mismatch' | 'signature_invalid' | 'unknown_key' | 'record_mismatch' | 'transaction_orphaned';
   /** True if the document’s bytes have the hash of the receipt. */
   sha256_matches: boolean;
@@ -2327,7 +2084,6 @@ export interface ReceiptVerification {
   key_id: string;
   /** SHA-256 of the document’s bytes, in hex. */
   sha256: string;
-  /** Time of the check. */
   checked_at: Timestamp;
 }
 
@@ -2340,9 +2096,7 @@ export interface InvoiceMetadataPatch {
   issued_on?: string | null;
   /** Due date of the invoice, such as `2026-12-21`. */
   due_on?: string | null;
-  /** Further notes. */
   notes?: string | null;
-  /** Lines of the invoice. */
   lines?: InvoiceLine[] | null;
   /** Seller, as the invoice names it. */
   seller?: {
@@ -2366,7 +2120,6 @@ export interface InvoiceMetadataPatch {
   } | null;
   /** Included tax. */
   tax?: {
-    /** Name of the tax. */
     label?: string | null;
     /** Rate in percent: a decimal as text. */
     rate_percent?: string | null;
@@ -2378,9 +2131,7 @@ export interface InvoiceMetadataPatch {
 export interface SendProofRequest {
   /** Email address. */
   email: string;
-  /** Name of the recipient. */
   name?: string;
-  /** Message to the recipient. */
   message?: string;
   /** Language of emails, such as `en`. */
   locale?: 'en' | 'es' | 'de' | 'fr' | 'pt-BR' | 'ja';
@@ -2412,7 +2163,6 @@ export interface WebhookEndpointPage {
 export interface CreateWebhookEndpointRequest {
   /** https URL that receives the events. */
   url: string;
-  /** Your own description of the endpoint. */
   description?: string;
   /** Event types to send: `payment.confirmed`, a group such as `payment.*`, or `*`. GET /v1/webhooks/event-types lists them. */
   event_types?: string[];
@@ -2429,7 +2179,6 @@ export interface WebhookEndpoint {
   kind: 'webhook' | 'automation';
   /** URL that receives the events. */
   url: string;
-  /** Your own description of the endpoint. */
   description?: string;
   /** Event types to send: `payment.confirmed`, a group such as `payment.*`, or `*`. GET /v1/webhooks/event-types lists them. */
   event_types: string[];
@@ -2437,7 +2186,6 @@ export interface WebhookEndpoint {
   product_ids: string[];
   /** Status of the object. */
   status: 'enabled' | 'disabled';
-  /** Reason the endpoint is disabled. */
   disabled_reason?: string;
   /** Bytes that `X-Svc-Signature` covers: `timestamp.body`, or the raw `body` alone. */
   signed_payload: 'timestamp.body' | 'body';
@@ -2445,7 +2193,6 @@ export interface WebhookEndpoint {
   secret_hint: string;
   /** Time of the last successful attempt. Successes within a minute count as one. */
   last_success_at?: Timestamp;
-  /** Time of the last failed attempt. */
   last_failure_at?: Timestamp;
   /** Number of failed attempts since the last success. */
   failure_streak: number;
@@ -2455,7 +2202,6 @@ export interface WebhookEndpoint {
   disables_at?: Timestamp;
   /** True for real money, false for the sandbox. */
   livemode: boolean;
-  /** Key or person that created the endpoint. */
   created_by: Maker;
   /** Key or person that last changed the URL or the secret. */
   changed_by?: Maker;
@@ -2473,7 +2219,6 @@ export interface WebhookEndpointWithSecret extends WebhookEndpoint {
 export interface UpdateWebhookEndpointRequest {
   /** https URL that receives the events. */
   url?: string;
-  /** Your own description of the endpoint. */
   description?: string | null;
   /** Event types to send: `payment.confirmed`, a group such as `payment.*`, or `*`. GET /v1/webhooks/event-types lists them. */
   event_types?: string[];
@@ -2491,14 +2236,12 @@ export interface RotateSecretRequest {
 }
 
 export interface RecoverWebhookRequest {
-  /** Start of the time range. */
   since: string;
   /** End of the time range; the current time by default. */
   until?: string;
 }
 
 export interface WebhookRecovery {
-  /** Number of deliveries scheduled. */
   scheduled: number;
 }
 
@@ -2525,7 +2268,6 @@ export interface WebhookTimeline {
     at: Timestamp;
     /** Kind of the object. */
     kind: 'event' | 'delivery';
-    /** Type of the object. */
     type: string;
     /** Identifier of the event. Use it to process each event once. */
     event_id?: string;
@@ -2564,20 +2306,15 @@ export interface IntegrationHealth {
   status: 'ok' | 'degraded';
   /** Webhook endpoints. */
   endpoints: {
-    /** Number of enabled endpoints. */
     enabled: number;
-    /** Number of disabled endpoints. */
     disabled: number;
-    /** Number of endpoints that currently fail. */
     failing: number;
   };
-  /** Time of the last delivery. */
   last_delivery_at?: Timestamp;
   /** Share of deliveries that succeeded within 24 hours. Absent if none ended. */
   success_rate_24h?: number;
   /** Age of the oldest pending delivery in seconds. Absent if none is pending. */
   oldest_pending_seconds?: number;
-  /** Number of automation hooks. */
   hooks: number;
 }
 
@@ -2600,11 +2337,9 @@ export interface AutomationHookWithSecret extends AutomationHook {
 }
 
 export interface CreateTicketRequest {
-  /** Subject of the ticket. */
   subject: string;
   /** Text of the message, 1 to 10,000 characters. */
   body: string;
-  /** Category of the ticket. */
   category?: 'payment' | 'delivery' | 'webhook' | 'billing' | 'other';
   /** Identifier of the payment. It grants access to the payment’s status. */
   payment_id?: string;
@@ -2615,9 +2350,7 @@ export interface CreateTicketRequest {
 export interface SupportMessage {
   /** Identifier of the message. */
   message_id: string;
-  /** Author of the message. */
   author: 'merchant' | 'staff' | 'system';
-  /** Text of the message. */
   body: string;
   /** Time at which the object was created. */
   created_at: Timestamp;
@@ -2631,9 +2364,7 @@ export interface CreatedSupportTicket extends SupportTicket {
 export interface SupportTicket {
   /** Identifier of the ticket. */
   ticket_id: string;
-  /** Subject of the ticket. */
   subject: string;
-  /** Category of the ticket. */
   category: 'payment' | 'delivery' | 'webhook' | 'billing' | 'other';
   /** Status of the object. */
   status: 'open' | 'pending' | 'resolved' | 'closed';
@@ -2645,7 +2376,6 @@ export interface SupportTicket {
   created_at: Timestamp;
   /** Time of the last change to the object. */
   updated_at: Timestamp;
-  /** Time of the last message. */
   last_message_at: Timestamp;
   /** True for real money, false for the sandbox. */
   livemode: boolean;
@@ -2676,7 +2406,6 @@ export interface SupportThread extends CreatedSupportTicket {
     at: Timestamp;
     /** Kind of the object. */
     kind: 'event' | 'delivery';
-    /** Type of the object. */
     type: string;
     /** Identifier of the event. Use it to process each event once. */
     event_id?: string;
@@ -2697,24 +2426,17 @@ export interface AuditEntry {
   entry_id: string;
   /** Number of the entry in the log, from 1. */
   seq: number;
-  /** Time of the action. */
   at: Timestamp;
-  /** Author of the action. */
   actor: {
-    /** Kind of the actor. */
     kind: 'person' | 'key' | 'staff' | 'operator' | 'system';
-    /** Identifier. */
     id?: string;
     /** Name of the person, key or operator. */
     name?: string;
-    /** Role of the person. */
     role?: string;
   };
   /** Action: one of `x-audit-actions`. */
   action: string;
-  /** Object of the action. */
   subject: {
-    /** Type of the object. */
     type:
       | 'account'
       | 'app'
@@ -2751,15 +2473,13 @@ export interface AuditEntry {
   reason?: string;
   /** Identifier of the request in the operator’s log. */
   request_id: string;
-  /** Address of the caller. */
   ip?: string;
-  /** Session of the person. */
   session_id?: string;
   /** True for real money, false for the sandbox. */
   livemode: boolean;
   /** True if names and addresses were erased. */
   erased?: true;
-  /** Hash of the entry before. */
+  /** SHA-256 in hex. */
   prev_hash?: string;
   /** SHA-256 of the RFC 8785 bytes of this entry without `hash`. */
   hash?: string;
@@ -2784,7 +2504,6 @@ export interface AuditEntryPage {
 export interface AuditLogVerification {
   /** True if no entry is missing or was changed. */
   valid: boolean;
-  /** Number of entries that were checked. */
   checked: number;
   /** End of the chain. */
   head: {
@@ -2808,7 +2527,6 @@ export type Customer =
     };
 
 export interface CancelIntentRequest {
-  /** Wallet that subscribed. */
   wallet_address: string;
 }
 
@@ -2819,7 +2537,6 @@ export interface ConsumeResponse {
   consumption_id: string;
   /** Identifier of the entitlement. A customer and a product always have the same one. */
   entitlement_id: string;
-  /** Number of units consumed. */
   units: number;
   /** Number of units left; null: no limit. */
   remaining: number | null;
@@ -2832,9 +2549,7 @@ export interface ConsumeResponse {
 export type GrantRequest = {
   /** Customer: a wallet, or your own name for the customer. Requests name exactly one. */
   customer: Customer;
-  /** Number of units to grant. */
   units?: number;
-  /** Number of days. */
   days?: number;
   /** Reason, for your records. */
   reason: string;
@@ -2860,7 +2575,6 @@ export interface Entitlement {
   status: 'active' | 'exhausted' | 'expired' | 'revoked';
   /** Number of units granted; null: units are not counted. */
   granted_units: number | null;
-  /** Number of units consumed. */
   used_units: number;
   /** Number of units left; null: no limit. */
   remaining: number | null;
@@ -2890,7 +2604,6 @@ export interface RefundResponse {
   consumption_id: string;
   /** Identifier of the entitlement. A customer and a product always have the same one. */
   entitlement_id: string;
-  /** Number of units returned. */
   units: number;
   /** Number of units left; null: no limit. */
   remaining: number | null;
@@ -2917,7 +2630,6 @@ export interface EntitlementPage {
 export interface Rail {
   /** Payment rail. GET /v1/access/rails lists them. */
   rail_id: 'solana_usdc' | 'solana_sol' | 'solana_usdc_subscription' | 'x402_solana_usdc' | 'mpp_solana_usdc';
-  /** Name of the rail. */
   name: string;
   /** Kind of the object. */
   kind: 'checkout' | 'subscription' | 'x402' | 'mpp';
@@ -2927,13 +2639,10 @@ export interface Rail {
   network: string;
   /** Mint address of the token; absent for SOL. */
   mint?: string;
-  /** Number of decimals of the asset. */
   decimals: number;
   /** Status of the object. */
   status: 'available' | 'degraded' | 'unavailable';
-  /** Reason for the current status. */
   reason?: string;
-  /** Sales that the rail supports. */
   supports: string[];
 }
 
@@ -2956,7 +2665,6 @@ export interface RailPage {
 export interface RailSetting {
   /** Payment rail. GET /v1/access/rails lists them. */
   rail_id: 'solana_usdc' | 'solana_sol' | 'solana_usdc_subscription' | 'x402_solana_usdc' | 'mpp_solana_usdc';
-  /** True if the rail is enabled. */
   enabled: boolean;
   /** Wallet that the rail pays; null: the wallet of the account. */
   payout_wallet: string | null;
@@ -2989,7 +2697,6 @@ export interface RailSettingPage {
 }
 
 export interface RailSettingUpdate {
-  /** True if the rail is enabled. */
   enabled?: boolean;
   /** Solana wallet that receives the payments. Defaults to the wallet of the rail, then of the account. A product without any cannot be sold. Replace the one of an example with your own. */
   payout_wallet?: string | null;
@@ -2998,7 +2705,6 @@ export interface RailSettingUpdate {
 }
 
 export interface CreateAppRequest {
-  /** Name of the application. */
   name: string;
   /** https URL of the application’s home page. */
   homepage_url?: string;
@@ -3007,7 +2713,6 @@ export interface CreateAppRequest {
 export interface AccessApp {
   /** Identifier of the application that the product belongs to. */
   access_app_id: string;
-  /** Name of the application. */
   name: string;
   /** https URL of the application’s home page. */
   homepage_url?: string;
@@ -3016,7 +2721,6 @@ export interface AccessApp {
 }
 
 export interface ReadinessCheck {
-  /** Code of the check. */
   code:
     | 'app_found'
     | 'product_found'
@@ -3034,11 +2738,9 @@ export interface ReadinessCheck {
     | 'listed';
   /** Status of the object. */
   status: 'pass' | 'fail' | 'warn' | 'skip';
-  /** Result of the check. */
   message: string;
   /** Call that resolves the failure; null if none is needed. */
   fix: Fix | null;
-  /** URL of the page that explains the check. */
   docs_url: string;
 }
 
@@ -3054,7 +2756,6 @@ export interface Readiness {
   access_app_id?: string;
   /** Identifier of the product. */
   product_id?: string;
-  /** Results of the checks. */
   checks: ReadinessCheck[];
   /** Rails of the product, and whether each one can currently sell. */
   rails: {
@@ -3067,7 +2768,6 @@ export interface Readiness {
   blocking: string[];
   /** Unconfigured parts of this deployment, each with the missing variables. */
   not_configured: Unconfigured;
-  /** Time of the check. */
   checked_at: Timestamp;
 }
 
@@ -3103,7 +2803,6 @@ export interface SubscriptionPlan {
   plan_id: string;
   /** Terms of the plan, from the current product. */
   terms: {
-    /** Price of a period. */
     amount: Money;
     /** Length of a period in hours. */
     period_hours: number;
@@ -3119,7 +2818,6 @@ export interface SubscriptionPlan {
 }
 
 export interface ConfirmSubscriptionPlanRequest {
-  /** Signature of the transaction. */
   tx_signature: string;
 }
 
@@ -3130,11 +2828,9 @@ export interface PaymentSession {
   payment_id?: string;
   /** Status of the object. */
   status: 'open' | 'pending_confirmation' | 'completed' | 'failed' | 'expired';
-  /** URL of the checkout page for the buyer. */
   checkout_url: string;
   /** Identifier of the product. */
   product_id: string;
-  /** Price. */
   price: Money;
   /** Time of expiry. */
   expires_at: Timestamp;
@@ -3153,13 +2849,10 @@ export type SettleRequest = {
   resource?: {
     /** URL of the resource. If the x402 rail has origins and the URL is on none of them, it moves to the first one. */
     url: string;
-    /** Method of the request. */
     method?: 'GET' | 'HEAD' | 'DELETE' | 'POST' | 'PUT' | 'PATCH';
     /** Name of the MCP tool that was called, instead of a method. */
     tool_name?: string;
-    /** Description of the resource. */
     description?: string;
-    /** Media type of the resource. */
     mime_type?: string;
   };
 } & (
@@ -3184,13 +2877,10 @@ export type ConsumeRequest = {
   resource?: {
     /** URL of the resource. If the x402 rail has origins and the URL is on none of them, it moves to the first one. */
     url: string;
-    /** Method of the request. */
     method?: 'GET' | 'HEAD' | 'DELETE' | 'POST' | 'PUT' | 'PATCH';
     /** Name of the MCP tool that was called, instead of a method. */
     tool_name?: string;
-    /** Description of the resource. */
     description?: string;
-    /** Media type of the resource. */
     mime_type?: string;
   };
 } & (
@@ -3205,7 +2895,6 @@ export type ConsumeRequest = {
 );
 
 export interface SettleResponse {
-  /** True if the payment was settled. */
   success: true;
   /** True if another request already received this success: do not serve this one. */
   duplicate?: true;
@@ -3213,41 +2902,34 @@ export interface SettleResponse {
   payment_id: string;
   /** Identifier of the receipt. */
   receipt_id: string;
-  /** Signature of the transaction. */
   tx_signature: string;
   /** Network in CAIP-2. */
   network: string;
   /** Wallet that paid. */
   payer: string;
-  /** Settled amount. */
   amount: Money;
   /** Identifier of the entitlement. A customer and a product always have the same one. */
   entitlement_id: string;
   /** Number of units granted; null: no limit. */
   granted_units: number | null;
-  /** Number of units consumed in the same call. */
   consumed_units: number;
   /** Identifier of the consumption. Refund it if the request could not be served. */
   consumption_id?: string;
   /** Number of units left; null: no limit. */
   remaining: number | null;
-  /** Value of the PAYMENT-RESPONSE header for the buyer. */
   payment_response: string;
 }
 
 export interface SettlePending {
-  /** True if the payment was settled. */
   success: false;
   /** Reason the payment is not settled yet. */
   error_reason: 'settlement_pending';
-  /** Signature of the transaction. */
   tx_signature: string;
   /** Seconds to wait before the same payment is sent again. */
   retry_after: number;
 }
 
 export interface Activation {
-  /** Plan in effect. */
   plan: 'free' | 'starter' | 'growth' | 'scale';
   /** End of the paid plan; null: the plan has no end, and purchases do not change it. */
   paid_through: Timestamp | null;
@@ -3270,16 +2952,12 @@ export interface BillingSummary {
   source: 'free' | 'processor' | 'x402';
   /** Current usage in live mode. */
   usage: {
-    /** Number of active keys. */
     keys: number;
     /** Webhook endpoints. */
     endpoints: number;
-    /** Number of active products. */
     products: number;
   };
-  /** Limits of the plan. */
   limits: {
-    /** Number of active keys. */
     keys: number;
     /** Webhook endpoints. */
     endpoints: number;
@@ -3298,12 +2976,10 @@ export interface BillingCheckoutRequest {
 }
 
 export interface BillingCheckout {
-  /** URL of the checkout page. */
   checkout_url: string;
 }
 
 export interface BillingPortalRequest {
-  /** URL to return to. */
   return_url?: string;
 }
 
@@ -3315,7 +2991,6 @@ export interface BillingPortal {
 export interface FacilitatorSupported {
   /** Combinations of scheme and network that can be verified and settled. */
   kinds: {
-    /** Version of x402: 2. */
     x402Version: number;
     /** x402 scheme: `exact`. */
     scheme: string;
@@ -3324,7 +2999,6 @@ export interface FacilitatorSupported {
     /** Further data that the scheme requires. */
     extra?: Record<string, unknown>;
   }[];
-  /** Supported x402 extensions. */
   extensions: string[];
   /** Wallets that pay the network fee, by network. */
   signers: Record<string, string[]>;
@@ -3332,7 +3006,6 @@ export interface FacilitatorSupported {
 
 /** Request body of the x402 reference facilitator client. */
 export interface FacilitatorRequest {
-  /** Version of x402: 2. */
   x402Version: number;
   /** Payload that the buyer signed, as x402 defines it. */
   paymentPayload: Record<string, unknown>;
@@ -3350,14 +3023,12 @@ export interface FacilitatorVerification {
   invalidMessage?: string;
   /** Wallet that paid. */
   payer?: string;
-  /** Data of x402 extensions. */
   extensions?: Record<string, unknown>;
   /** Further data of the scheme. */
   extra?: Record<string, unknown>;
 }
 
 export interface FacilitatorSettlement {
-  /** True if the payment was settled. */
   success: boolean;
   /** Reason the settlement failed: an x402 code. */
   errorReason?: string;
@@ -3371,7 +3042,6 @@ export interface FacilitatorSettlement {
   network: string;
   /** Settled amount in base units, as text. */
   amount?: string;
-  /** Data of x402 extensions. */
   extensions?: Record<string, unknown>;
   /** Further data of the scheme. */
   extra?: Record<string, unknown>;
@@ -3380,9 +3050,7 @@ export interface FacilitatorSettlement {
 export interface SoldResource {
   /** URL of the resource. Parameters of its path are written `:name`. */
   resource: string;
-  /** Protocol of the resource. */
   type: 'http';
-  /** Version of x402: 2. */
   x402Version: 2;
   /** Accepted payments, without the memo: call the resource for a challenge that can be paid. */
   accepts: {
@@ -3394,39 +3062,27 @@ export interface SoldResource {
     asset: string;
     /** Amount in base units, as text. */
     amount: string;
-    /** Wallet that is paid. */
     payTo: string;
     /** Seconds in which a challenge must be paid. */
     maxTimeoutSeconds: number;
     /** Further data of the scheme. */
     extra?: Record<string, unknown>;
   }[];
-  /** Time of the last change. */
   lastUpdated: Timestamp;
-  /** Description of the resource. */
   description?: string;
-  /** Media type of the answer. */
   mimeType?: string;
-  /** Name of the service. */
   serviceName?: string;
-  /** Tags of the service. */
   tags?: string[];
-  /** Icon of the service. */
   iconUrl?: string;
   /** Extension `bazaar`: how the resource is called, with an example and schemas. */
   extensions: Record<string, unknown>;
 }
 
 export interface CatalogueResourcePage {
-  /** Version of x402: 2. */
   x402Version: 2;
-  /** Resources of this page. */
   items: SoldResource[];
-  /** Position of the page. */
   pagination: {
-    /** Maximum number of resources of a page. */
     limit: number;
-    /** Number of resources before this page. */
     offset: number;
     /** Number of resources on all pages. */
     total: number;
@@ -3434,15 +3090,12 @@ export interface CatalogueResourcePage {
 }
 
 export interface CatalogueSearchPage {
-  /** Version of x402: 2. */
   x402Version: 2;
   /** Resources of this page, the best first. */
   resources: SoldResource[];
   /** True if not all resources were searched. Narrow the query. */
   partialResults: boolean;
-  /** Position of the page. */
   pagination: {
-    /** Maximum number of resources of a page. */
     limit: number;
     /** Position of the next page; null on the last one. */
     cursor: string | null;
@@ -3462,7 +3115,6 @@ export interface Listing {
   resource: string;
   /** HTTP method. */
   method?: string;
-  /** Name of the MCP tool. */
   tool_name?: string;
   /** Status of the object. */
   status: 'listed' | 'not_listed' | 'pending';
@@ -3506,9 +3158,7 @@ export interface Fix {
   detail: string;
   /** HTTP method. */
   method?: 'GET' | 'POST' | 'PUT' | 'PATCH';
-  /** Path to call. */
   path?: string;
-  /** Request body to send. */
   body?: Record<string, unknown>;
   /** Unsigned transaction in base64. Sign it with the payout wallet and send it. */
   transaction?: string;
@@ -3598,7 +3248,6 @@ export interface MeteredSession {
   challenge?: {
     /** Value of `WWW-Authenticate` that asks the buyer to open the channel. */
     header: string;
-    /** Decoded request of the header. */
     request: Record<string, unknown>;
   };
   /** Maximum deposit of the channel. */
@@ -3638,7 +3287,6 @@ export interface MeteredSession {
 export interface MeteredDeliveryRequest {
   /** Identifier of the delivery. Generated by default. */
   delivery_id?: string;
-  /** Amount to reserve. */
   amount?: UsdcInput;
   /** Number of units, at the session’s unit_price. */
   units?: number;
@@ -3649,15 +3297,12 @@ export interface MeteredDeliveryRequest {
 export interface MeteringDirective {
   /** Amount in base units. */
   amount: string;
-  /** Mint address of the currency. */
   currency: string;
   /** Identifier of the delivery. */
   deliveryId: string;
   /** Time of expiry in Unix seconds. */
   expiresAt: number;
-  /** Number of the delivery in the session. */
   sequence: number;
-  /** Address of the channel. */
   sessionId: string;
   /** URL that accepts the voucher of this delivery. */
   commitUrl: string;
@@ -3685,15 +3330,12 @@ export interface MeteredCommitRequest {
   deliveryId: string;
   /** Signed promise of a cumulative amount. */
   voucher?: {
-    /** Signed data of the voucher. */
     data: {
-      /** Address of the channel. */
       channelId: string;
       /** Cumulative amount in base units. */
       cumulativeAmount: string;
       /** Time of expiry of the voucher in Unix seconds; 0: no expiry. */
       expiresAt: number;
-      /** Nonce of the voucher. */
       nonce?: number;
       [key: string]: unknown;
     };
@@ -3737,11 +3379,8 @@ export interface CancelProof {
 }
 
 export interface CreateSetupIntentRequest {
-  /** Name of the agent. */
   agent_name: string;
-  /** Contact of the agent’s operator. */
   operator_contact?: string;
-  /** Purpose of the agent. */
   intended_use?: string;
   /** Plan that you intend to buy. */
   plan?: 'free' | 'starter' | 'growth' | 'scale';
@@ -3752,9 +3391,7 @@ export interface CreateSetupIntentRequest {
 export interface SetupManifest {
   /** Version of the manifest format: `1`. */
   manifest_version: '1';
-  /** Name of the seller. */
   name: string;
-  /** Description of the seller and its offer. */
   description?: string;
   /** https URL of the agent’s home page. Never fetched. */
   homepage_url?: string;
@@ -3764,14 +3401,12 @@ export interface SetupManifest {
   resources?: {
     /** HTTP method. */
     method: string;
-    /** URL of the resource. */
+    /** Public https URL. The service never fetches it. */
     url: string;
     /** `external_product_id` or name of one of `products`. */
     product_ref: string;
-    /** Units that one call consumes. */
     units?: number;
   }[];
-  /** Products to sell. */
   products?: {
     /** Your own name for the product: up to 180 characters, unique within its mode. Send either this or `product_id`. */
     external_product_id?: string;
@@ -3779,7 +3414,6 @@ export interface SetupManifest {
     name: string;
     /** Description of the product, as buyers see it. */
     description?: string;
-    /** Price. */
     price: {
       /** Asset: `USDC` or `SOL`. */
       asset: string;
@@ -3800,7 +3434,6 @@ export interface SetupManifest {
     /** Routes that the product sells, shown to agents and catalogues. */
     discovery?: DiscoveryInput | null;
   }[];
-  /** Destination of the money. */
   payout?: {
     /** Payment rail. GET /v1/access/rails lists them. */
     rail_id: string;
@@ -3818,7 +3451,6 @@ export interface SetupManifest {
   requested_permissions?: string[];
   /** Spending limits in USDC for payments with the setup secret. Days are UTC. */
   spend_limits?: {
-    /** Maximum of one payment. */
     per_payment?: {
       /** Asset: `USDC` or `SOL`. */
       asset: string;
@@ -3833,40 +3465,29 @@ export interface SetupManifest {
       amount: string;
     };
   };
-  /** True if a live key is requested. */
   live_requested?: boolean;
 }
 
 export interface SetupEvaluation {
-  /** Score from 0 to 100. */
   score: number;
   /** Findings. Correct those of severity `error`. */
   findings: {
     /** Severity of the finding. A manifest with an error is returned for changes. */
     severity: 'error' | 'warning' | 'info';
-    /** Code of the finding. */
     code: string;
-    /** Location in the manifest. */
     path: string;
-    /** Description of the finding. */
     message: string;
-    /** Suggested correction. */
     suggestion: string;
   }[];
 }
 
 export interface NextAction {
-  /** Next action. */
   action: string;
   /** HTTP method. */
   method: 'GET' | 'POST' | 'PUT';
-  /** Path of the request. */
   path: string;
-  /** Description of the action. */
   description: string;
-  /** Request headers to send. */
   headers?: Record<string, string>;
-  /** Request body to send. */
   body?: Record<string, unknown>;
 }
 
@@ -3882,38 +3503,27 @@ export interface SetupIntent {
   setup_intent_id: string;
   /** Status of the object. */
   status: 'created' | 'changes_required' | 'ready' | 'approved' | 'expired';
-  /** Name of the agent. */
   agent_name: string;
-  /** Contact of the agent’s operator. */
   operator_contact?: string;
-  /** Purpose of the agent. */
   intended_use?: string;
   /** Identifier of the account. */
   account_id: string;
-  /** Requested plan. */
   plan?: 'free' | 'starter' | 'growth' | 'scale';
-  /** Plan in effect. */
   active_plan: 'free' | 'starter' | 'growth' | 'scale';
-  /** End of the paid plan. */
   plan_paid_through?: Timestamp;
   /** Identifier of the sandbox key. */
   sandbox_key_id: string;
   /** Identifier of the live key that this setup issued last. */
   live_key_id?: string;
-  /** True if a live key was issued and is active. */
   live_key_active: boolean;
   /** Spending limits of payments with the setup secret. */
   spend_limits: {
-    /** Maximum of one payment. */
     per_payment?: Money;
     /** Maximum per day (UTC). */
     per_day?: Money;
   };
-  /** Manifest of the setup. */
   manifest?: SetupManifest;
-  /** Evaluation of the manifest. */
   evaluation?: SetupEvaluation;
-  /** Time of the approval. */
   approved_at?: Timestamp;
   /** Time of expiry. Absent once a plan is active: the setup then does not expire. */
   expires_at?: Timestamp;
@@ -3921,9 +3531,7 @@ export interface SetupIntent {
   pending_payments?: {
     /** Plan: `free`, `starter`, `growth` or `scale`. */
     plan?: 'free' | 'starter' | 'growth' | 'scale';
-    /** Amount of the payment. */
     amount: Money;
-    /** Signature of the transaction. */
     tx_signature: string;
     /** Time at which the object was created. */
     created_at: Timestamp;
@@ -3946,9 +3554,7 @@ export interface SetupManifestRequest {
   setup_secret: string;
   /** Version of the manifest format: `1`. */
   manifest_version: '1';
-  /** Name of the seller. */
   name: string;
-  /** Description of the seller and its offer. */
   description?: string;
   /** https URL of the agent’s home page. Never fetched. */
   homepage_url?: string;
@@ -3958,14 +3564,12 @@ export interface SetupManifestRequest {
   resources?: {
     /** HTTP method. */
     method: string;
-    /** URL of the resource. */
+    /** Public https URL. The service never fetches it. */
     url: string;
     /** `external_product_id` or name of one of `products`. */
     product_ref: string;
-    /** Units that one call consumes. */
     units?: number;
   }[];
-  /** Products to sell. */
   products?: {
     /** Your own name for the product: up to 180 characters, unique within its mode. Send either this or `product_id`. */
     external_product_id?: string;
@@ -3973,7 +3577,6 @@ export interface SetupManifestRequest {
     name: string;
     /** Description of the product, as buyers see it. */
     description?: string;
-    /** Price. */
     price: {
       /** Asset: `USDC` or `SOL`. */
       asset: string;
@@ -3994,7 +3597,6 @@ export interface SetupManifestRequest {
     /** Routes that the product sells, shown to agents and catalogues. */
     discovery?: DiscoveryInput | null;
   }[];
-  /** Destination of the money. */
   payout?: {
     /** Payment rail. GET /v1/access/rails lists them. */
     rail_id: string;
@@ -4012,7 +3614,6 @@ export interface SetupManifestRequest {
   requested_permissions?: string[];
   /** Spending limits in USDC for payments with the setup secret. Days are UTC. */
   spend_limits?: {
-    /** Maximum of one payment. */
     per_payment?: {
       /** Asset: `USDC` or `SOL`. */
       asset: string;
@@ -4027,7 +3628,6 @@ export interface SetupManifestRequest {
       amount: string;
     };
   };
-  /** True if a live key is requested. */
   live_requested?: boolean;
 }
 
@@ -4063,11 +3663,8 @@ export interface ApprovedSetupIntent extends SetupIntent {
 export interface SandboxScenarios {
   /** Entries of this page. */
   items: {
-    /** Name of the scenario. */
     scenario: string;
-    /** Description of the scenario. */
     description: string;
-    /** Available options of the scenario. */
     options: string[];
     /** Expected event types, in order. */
     expected: string[];
@@ -4085,7 +3682,6 @@ export interface SandboxSessionRequest {
   endpoint_id?: string;
   /** Seconds by which to advance the clock after the scenario. */
   advance_seconds?: number;
-  /** Chosen options of the scenario. */
   options?: {
     /** Amount to pay. Defaults to the price. */
     amount?: {
@@ -4096,9 +3692,7 @@ export interface SandboxSessionRequest {
       /** Amount in the smallest units of the asset: an integer as text. */
       base_units?: string;
     };
-    /** Delay in seconds. */
     delay_seconds?: number;
-    /** Failure to simulate. */
     failure?: 'transaction_failed' | 'session_expired';
   };
 }
@@ -4106,7 +3700,6 @@ export interface SandboxSessionRequest {
 export interface SandboxSession {
   /** Identifier of the session. */
   session_id: string;
-  /** Name of the scenario. */
   scenario: string;
   /** Status of the object. */
   status: 'running' | 'completed' | 'failed';
@@ -4116,32 +3709,24 @@ export interface SandboxSession {
   seed: string;
   /** Clock of the session. It stops between advances. */
   clock: {
-    /** Current time of the session. */
     now: Timestamp;
-    /** Seconds by which the clock was advanced. */
     advanced_seconds: number;
   };
-  /** Objects that the session created. */
   objects: {
-    /** Type of the object. */
     type: string;
     /** Unique identifier. */
     id: string;
   }[];
-  /** Steps, in order. */
   steps: {
     /** Time of the step, by the session’s clock. */
     at: Timestamp;
-    /** Action of the step. */
     action: string;
     /** Object as its GET operation returns it. */
     object?: {
-      /** Type of the object. */
       type: string;
       /** Unique identifier. */
       id: string;
     };
-    /** Current state of the object. */
     state?: string;
     /** Identifier of the event. Use it to process each event once. */
     event_id?: string;
@@ -4150,11 +3735,8 @@ export interface SandboxSession {
   }[];
   /** Delivery status of the session’s events. */
   deliveries: {
-    /** Number of attempts. */
     sent: number;
-    /** Number of deliveries that succeeded. */
     succeeded: number;
-    /** Number of deliveries that failed. */
     failed: number;
   };
   /** Time at which the object was created. */
@@ -4167,7 +3749,6 @@ export interface SandboxSessions {
 }
 
 export interface AdvanceRequest {
-  /** Seconds by which to advance the clock. */
   seconds: number;
 }
 
@@ -4187,7 +3768,6 @@ export interface TestPaymentRequest {
 }
 
 export interface TestPayment {
-  /** Signature of the transaction. */
   tx_signature?: string;
   /** Value for the `PAYMENT-SIGNATURE` header. */
   payment_signature?: string;
@@ -4200,7 +3780,6 @@ export interface TestPayment {
 export interface TestSignInRequest {
   /** x402 challenge: the value of the PAYMENT-REQUIRED header, or its decoded object. */
   payment_required: string | Record<string, unknown>;
-  /** Name of a persistent test wallet. */
   wallet: string;
 }
 
@@ -4232,18 +3811,13 @@ export interface CompletedTestIdentity {
 }
 
 export interface EventTypeInfo {
-  /** Type of the event. */
   type: EventType;
-  /** Description of the event type. */
   description: string;
-  /** JSON Schema of the event. */
   schema: Record<string, unknown>;
-  /** Example of an event of this type. */
   example: Record<string, unknown>;
 }
 
 export interface TestWebhookRequest {
-  /** Event type from the catalog. */
   event_type?: EventType;
 }
 
@@ -4252,7 +3826,6 @@ export interface WebhookTestResult {
   delivery_id: number;
   /** Identifier of the event. Use it to process each event once. */
   event_id: string;
-  /** True if the delivery succeeded. */
   succeeded: boolean;
   /** HTTP status that your server returned. */
   response_status?: number;
@@ -4275,7 +3848,6 @@ export interface WebhookDelivery {
   status: 'pending' | 'retrying' | 'succeeded' | 'failed' | 'cancelled';
   /** Number of the attempt, from 1. */
   attempt: number;
-  /** Maximum number of attempts. */
   max_attempts: number;
   /** HTTP status that your server returned. */
   response_status?: number;
@@ -4285,20 +3857,16 @@ export interface WebhookDelivery {
   response_excerpt?: string;
   /** Reason the attempt failed without a response. */
   error?: string;
-  /** True for a delivery from a test of the endpoint. */
   test?: true;
-  /** Time of the next attempt. */
   next_attempt_at?: Timestamp | null;
   /** Identifier of the delivery that this one repeats. */
   replay_of?: number;
   /** Time at which the object was created. */
   created_at: Timestamp;
-  /** Time of completion. */
   completed_at?: Timestamp;
 }
 
 export interface DidDocument {
-  /** JSON-LD contexts. */
   '@context': string[];
   /** DID of this service: `did:web:<host>`. */
   id: string;
@@ -4306,21 +3874,13 @@ export interface DidDocument {
   verificationMethod: {
     /** Key identifier in signatures: the DID and the key id. */
     id: string;
-    /** Type of the key. */
     type: 'JsonWebKey2020';
-    /** DID that controls the key. */
     controller: string;
-    /** Public key as a JWK. */
     publicKeyJwk: {
-      /** JWK key type. */
       kty: 'OKP';
-      /** JWK curve. */
       crv: 'Ed25519';
-      /** JWK public key. */
       x: string;
-      /** JWK key identifier. */
       kid: string;
-      /** JWK algorithm. */
       alg: 'EdDSA';
     };
   }[];
@@ -4329,19 +3889,12 @@ export interface DidDocument {
 }
 
 export interface ReceiptKeySet {
-  /** Public keys as a JWK set. */
   keys: {
-    /** JWK key type. */
     kty: 'OKP';
-    /** JWK curve. */
     crv: 'Ed25519';
-    /** JWK public key. */
     x: string;
-    /** JWK key identifier. */
     kid: string;
-    /** JWK key use. */
     use: 'sig';
-    /** JWK algorithm. */
     alg: 'EdDSA';
   }[];
 }
@@ -4351,7 +3904,6 @@ export interface MeteredAnnouncement {
   amount: string;
   /** Identifier of the delivery. */
   deliveryId?: string;
-  /** Address of the channel. */
   sessionId: string;
   [key: string]: unknown;
 }
@@ -4359,21 +3911,15 @@ export interface MeteredAnnouncement {
 export interface HealthResponse {
   /** Status of the object. */
   status: 'ok' | 'degraded';
-  /** API version. */
   version: string;
-  /** Current time of the service. */
   time: Timestamp;
-  /** Results of the checks. */
   checks: {
-    /** Status of the database. */
     database: 'ok' | 'failing' | 'not_configured';
     /** Status of the queues. failing: work of money or webhooks has been due for half an hour, or a sweep does not reach the end of its work. */
     queue: 'ok' | 'failing' | 'not_configured';
     /** Status of the Solana node. */
     rpc: 'ok' | 'failing' | 'not_configured';
-    /** Status of the SOL price source. */
     price_source: 'ok' | 'failing' | 'not_configured';
-    /** Status of the payment processor. */
     processor: 'ok' | 'failing' | 'not_configured';
     /** Status of email. failing: an email has been due for half an hour; emails that the operator disabled do not count. */
     mail: 'ok' | 'failing' | 'not_configured';
@@ -4401,7 +3947,6 @@ export interface PayoutChange {
   product_id?: string;
   /** Payment rail. GET /v1/access/rails lists them. */
   rail_id?: string;
-  /** Author of the change. */
   by: 'key' | 'person';
 }
 
@@ -4414,14 +3959,11 @@ export interface PayerLimit {
   limit: Money;
   /** Sum of the payments of this payer for the product on that day, pending ones included. */
   paid: Money;
-  /** Day in UTC. */
   day: string;
 }
 
 export interface Event {
-  /** Unique identifier of the event. */
   id: string;
-  /** Type of the event. */
   type: EventType;
   /** True for a test event: an example without a real object. Event lists do not contain it. */
   test?: true;
@@ -4429,20 +3971,17 @@ export interface Event {
   created_at: Timestamp;
   /** True for real money, false for the sandbox. */
   livemode: boolean;
-  /** API version of the event’s schema. */
   api_version: string;
   /** Identifier of the account. */
   account_id: string;
   /** Object of the event, and the version of the object. */
   subject: {
-    /** Type of the object. */
     type: string;
     /** Identifier of the object. */
     id: string;
     /** Version of the object. Each change increases it. */
     version: number;
   };
-  /** Data of the event. */
   data: {
     /** Object of the event, as the API returns it. */
     object: Record<string, unknown>;
@@ -4451,7 +3990,6 @@ export interface Event {
     refund?: Record<string, unknown>;
     /** Recipient and identifier of a `receipt.proof_sent` event. */
     proof?: Record<string, unknown>;
-    /** Message of a ticket event. */
     message?: Record<string, unknown>;
   };
 }

@@ -21,7 +21,7 @@ export const PayoutBody = z
     previous: orNull(z.string()).optional().describe('Previous values of the changed fields, if known.'),
     product_id: ProductUuid.optional(),
     rail_id: z.string().optional().describe('Payment rail. GET /v1/access/rails lists them.'),
-    by: z.enum(['key', 'person']).describe('Author of the change.'),
+    by: z.enum(['key', 'person']),
   })
   .openapi('PayoutChange');
 

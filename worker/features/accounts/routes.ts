@@ -61,11 +61,11 @@ const NotificationPrefsBody = z
 
 const ClaimedBody = z
   .object({
-    at: Timestamp.describe('Time of the takeover.'),
-    keys: z.int().describe('Number of revoked keys.'),
-    endpoints: z.int().describe('Number of disabled endpoints.'),
+    at: Timestamp,
+    keys: z.int(),
+    endpoints: z.int(),
     providers: z.int().describe('Sign-in providers that were unlinked.'),
-    wallets: z.int().describe('Number of removed payout wallets.'),
+    wallets: z.int(),
   })
   .openapi('ClaimedAccount', {
     description: 'Time of the takeover of the account by the owner of its email address, and the access that ended with it.',
@@ -73,9 +73,9 @@ const ClaimedBody = z
 
 const FactorsBody = z
   .object({
-    passkeys: z.int().describe('Number of passkeys.'),
+    passkeys: z.int(),
     totp: z.boolean().describe('True if the person has an authenticator app.'),
-    recovery_codes_left: z.int().describe('Number of unused recovery codes.'),
+    recovery_codes_left: z.int(),
   })
   .openapi('Factors');
 
@@ -89,7 +89,7 @@ const AccountBody = z
     display_name: z.string().describe('Name of the account, as buyers see it.'),
     tier: z.enum(PLAN_NAMES).describe('Plan: `free`, `starter`, `growth` or `scale`.'),
     status: z.enum(ACCOUNT.states).describe('Status of the object.'),
-    email_verified: z.boolean().describe('True if the email address is verified.'),
+    email_verified: z.boolean(),
     email_problem: z
       .enum(['bounced', 'complained'])
       .optional()
@@ -100,13 +100,13 @@ const AccountBody = z
     created_at: CreatedAt,
     key_id: orNull(z.uuid()).describe('Identifier of the calling key.'),
     sandbox: z.boolean().describe('True if the calling key acts in the sandbox.'),
-    notification_prefs: NotificationPrefsBody.describe('Email notification settings.'),
+    notification_prefs: NotificationPrefsBody,
     merchant_settings: MerchantSettings.describe('Appearance of your checkout pages.'),
-    sales_paused: z.boolean().describe('True if all sales are paused.'),
-    claims: ClaimsBody.describe('Claims of the token about the account.'),
-    has_password: z.boolean().describe('True if the account has a password.'),
-    factors: FactorsBody.describe('Second factors of the person.'),
-    auth_providers: z.array(z.string()).describe('Linked sign-in providers.'),
+    sales_paused: z.boolean(),
+    claims: ClaimsBody,
+    has_password: z.boolean(),
+    factors: FactorsBody,
+    auth_providers: z.array(z.string()),
     claimed: ClaimedBody.optional().describe('Access that ended when the owner of the email address took over the account.'),
   })
   .openapi('Account');
@@ -188,7 +188,7 @@ const UpdateAccountRequest = z
       .optional()
       .describe('IANA time zone, such as `Europe/Berlin`. Analytics use its days.'),
     locale: z.enum(LOCALE_NAMES).optional().describe('Language of emails, such as `en`.'),
-    notification_prefs: NotificationPrefsBody.partial().optional().describe('Email notification settings.'),
+    notification_prefs: NotificationPrefsBody.partial().optional(),
     merchant_settings: MerchantSettingsPatch.optional().describe('Appearance of your checkout pages.'),
     sales_paused: z
       .boolean()

@@ -12,11 +12,11 @@ export const MerchantSettingsPatch = z
   .object({
     checkout_brand_name: text(80).describe('Brand name on the checkout page, in addition to the account name.'),
     checkout_logo_url: httpsUrl.describe('https URL of a PNG or JPEG of at most 200 KB.'),
-    checkout_hero_image_url: httpsUrl.describe('https URL of a wide image.'),
-    checkout_success_button_label: text(40).describe('Label of the button that returns to the shop.'),
+    checkout_hero_image_url: httpsUrl,
+    checkout_success_button_label: text(40),
     checkout_accent_hex: colour.describe('Color of buttons, such as `#1a2b3c`. The contrast is adjusted for legibility.'),
     default_redirect_url: httpsUrl.describe('Default URL for buyers after payment, if the product sets none.'),
-    default_support_url: httpsUrl.describe('URL of your buyer support.'),
+    default_support_url: httpsUrl,
   })
   .openapi('MerchantSettingsPatch', { example: { checkout_brand_name: 'Ada’s weather', checkout_accent_hex: '#1a2b3c' } });
 

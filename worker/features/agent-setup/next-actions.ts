@@ -7,12 +7,12 @@ import type { Manifest } from './manifest/schema.ts';
 /** Next step of an agent: a call that can be made as is, once the values in <angle brackets> are filled in. */
 export const NextActionBody = z
   .object({
-    action: z.string().describe('Next action.'),
+    action: z.string(),
     method: z.enum(['GET', 'POST', 'PUT']).describe('HTTP method.'),
-    path: z.string().describe('Path of the request.'),
-    description: z.string().describe('Description of the action.'),
-    headers: z.record(z.string(), z.string()).optional().describe('Request headers to send.'),
-    body: z.record(z.string(), z.unknown()).optional().describe('Request body to send.'),
+    path: z.string(),
+    description: z.string(),
+    headers: z.record(z.string(), z.string()).optional(),
+    body: z.record(z.string(), z.unknown()).optional(),
   })
   .openapi('NextAction');
 type NextAction = z.infer<typeof NextActionBody>;

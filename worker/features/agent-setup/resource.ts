@@ -13,31 +13,31 @@ export const SetupIntentBody = z
   .object({
     setup_intent_id: z.uuid().describe('Identifier of the setup.'),
     status: z.enum(SETUP.states).describe('Status of the object.'),
-    agent_name: z.string().describe('Name of the agent.'),
-    operator_contact: z.string().optional().describe('Contact of the agent’s operator.'),
-    intended_use: z.string().optional().describe('Purpose of the agent.'),
+    agent_name: z.string(),
+    operator_contact: z.string().optional(),
+    intended_use: z.string().optional(),
     account_id: AccountUuid,
-    plan: z.enum(PLAN_NAMES).optional().describe('Requested plan.'),
-    active_plan: z.enum(PLAN_NAMES).describe('Plan in effect.'),
-    plan_paid_through: Timestamp.optional().describe('End of the paid plan.'),
+    plan: z.enum(PLAN_NAMES).optional(),
+    active_plan: z.enum(PLAN_NAMES),
+    plan_paid_through: Timestamp.optional(),
     sandbox_key_id: z.uuid().describe('Identifier of the sandbox key.'),
     live_key_id: z.uuid().optional().describe('Identifier of the live key that this setup issued last.'),
-    live_key_active: z.boolean().describe('True if a live key was issued and is active.'),
+    live_key_active: z.boolean(),
     spend_limits: z
       .object({
-        per_payment: MoneyBody.optional().describe('Maximum of one payment.'),
+        per_payment: MoneyBody.optional(),
         per_day: MoneyBody.optional().describe('Maximum per day (UTC).'),
       })
       .describe('Spending limits of payments with the setup secret.'),
-    manifest: ManifestBody.optional().describe('Manifest of the setup.'),
-    evaluation: EvaluationBody.optional().describe('Evaluation of the manifest.'),
-    approved_at: Timestamp.optional().describe('Time of the approval.'),
+    manifest: ManifestBody.optional(),
+    evaluation: EvaluationBody.optional(),
+    approved_at: Timestamp.optional(),
     expires_at: Timestamp.optional().describe('Time of expiry. Absent once a plan is active: the setup then does not expire.'),
     pending_payments: z
       .array(
         z.object({
           plan: z.enum(PLAN_NAMES).optional().describe('Plan: `free`, `starter`, `growth` or `scale`.'),
-          amount: MoneyBody.describe('Amount of the payment.'),
+          amount: MoneyBody,
           tx_signature: TransactionSignature,
           created_at: CreatedAt,
         }),

@@ -21,9 +21,9 @@ const GUESSES = 'An unknown setup, a wrong secret, and a secret of another setup
 
 const CreateRequest = z
   .object({
-    agent_name: ShownName(120).describe('Name of the agent.'),
-    operator_contact: ShownName(254).optional().describe('Contact of the agent’s operator.'),
-    intended_use: ShownText(2000).optional().describe('Purpose of the agent.'),
+    agent_name: ShownName(120),
+    operator_contact: ShownName(254).optional(),
+    intended_use: ShownText(2000).optional(),
     plan: z.enum(PLAN_NAMES).optional().describe('Plan that you intend to buy.'),
     region: HomeRegion,
   })

@@ -12,7 +12,7 @@ const SumsBody = z
     gross: z.string().describe('Price and overpayment of confirmed payments: a decimal as text.'),
     net: z.string().describe('`gross` minus `fee` and `refunded`.'),
     fee: z.string().describe('Part of the sum that was paid to the service as a fee.'),
-    refunded: z.string().describe('Refunded amount.'),
+    refunded: z.string(),
   })
   .openapi('Sums', {
     description:
@@ -21,23 +21,23 @@ const SumsBody = z
   });
 const ByAsset = { USDC: SumsBody.describe('Amounts paid in USDC.'), SOL: SumsBody.describe('Amounts paid in SOL.') };
 const Count = z.int();
-const AssetTotals = z.object({ ...SumsBody.shape, count: Count.describe('Number of payments.') }).openapi('AssetTotals');
+const AssetTotals = z.object({ ...SumsBody.shape, count: Count }).openapi('AssetTotals');
 
 export const SummaryBody = z
   .object({
-    active_templates: Count.describe('Number of products on sale.'),
-    paying_members: Count.describe('Number of active memberships.'),
+    active_templates: Count,
+    paying_members: Count,
     renewals_due: z
       .object({
-        count: Count.describe('Number of memberships.'),
-        window_days: z.literal(RENEWAL_WINDOW_DAYS).describe('Number of days ahead.'),
+        count: Count,
+        window_days: z.literal(RENEWAL_WINDOW_DAYS),
       })
       .describe('Number of memberships that end soon.'),
     open_support_threads: Count.describe('Number of open or pending tickets.'),
-    receipts_issued: Count.describe('Number of issued receipts.'),
-    confirmed_payments: Count.describe('Number of confirmed payments.'),
+    receipts_issued: Count,
+    confirmed_payments: Count,
     totals: z.object(ByAsset).describe('Totals, separately for each asset.'),
-    as_of: Timestamp.describe('Time of the figures.'),
+    as_of: Timestamp,
   })
   .openapi('AccountSummary');
 
@@ -47,9 +47,9 @@ export const AnalyticsBody = z
   .object({
     window: z
       .object({
-        start: LocalDate.describe('First day.'),
-        end: LocalDate.describe('Last day.'),
-        days: Count.describe('Number of days.'),
+        start: LocalDate,
+        end: LocalDate,
+        days: Count,
         timezone: z.string().describe('IANA time zone, such as `Europe/Berlin`. Analytics use its days.'),
       })
       .describe('Date range of the figures.'),
@@ -58,21 +58,21 @@ export const AnalyticsBody = z
       .describe('Totals, separately for each asset.'),
     funnel: z
       .object({
-        sessions: Count.describe('Number of started checkouts.'),
-        pending: Count.describe('Number of pending checkouts.'),
-        confirmed: Count.describe('Number of confirmed payments.'),
-        failed: Count.describe('Number of failures.'),
-        expired: Count.describe('Number of expired objects.'),
+        sessions: Count,
+        pending: Count,
+        confirmed: Count,
+        failed: Count,
+        expired: Count,
         conversion_rate: orNull(z.number()).describe('Share of started checkouts that were paid; null if no checkout started.'),
       })
       .describe('Checkouts that began in the window, by their current status.'),
     daily: z
       .array(
         z.object({
-          date: LocalDate.describe('Day of the figures.'),
-          sessions: Count.describe('Number of started checkouts.'),
-          confirmed: Count.describe('Number of confirmed payments.'),
-          failed: Count.describe('Number of failures.'),
+          date: LocalDate,
+          sessions: Count,
+          confirmed: Count,
+          failed: Count,
           ...ByAsset,
         }),
       )
@@ -81,27 +81,25 @@ export const AnalyticsBody = z
       .array(
         z.object({
           product_id: z.string().describe('Identifier of the product.'),
-          name: z.string().describe('Name of the product.'),
-          count: Count.describe('Number of payments.'),
+          name: z.string(),
+          count: Count,
           ...ByAsset,
         }),
       )
       .describe('Ten products with the most payments.'),
-    members: z
-      .object({
-        new: Count.describe('Number of new memberships.'),
-        renewed: Count.describe('Number of renewed memberships.'),
-        expired: Count.describe('Number of expired objects.'),
-        active: Count.describe('Number of active memberships.'),
-      })
-      .describe('Membership changes.'),
+    members: z.object({
+      new: Count,
+      renewed: Count,
+      expired: Count,
+      active: Count,
+    }),
     webhooks: z
       .object({
         success_rate: z.number().optional().describe('Share of deliveries that succeeded.'),
         p95_ms: z.number().optional().describe('95th percentile of the response time in milliseconds.'),
       })
       .describe('Deliveries that ended in the window; absent if none did.'),
-    as_of: Timestamp.describe('Time of the figures.'),
+    as_of: Timestamp,
   })
   .openapi('Analytics');
 

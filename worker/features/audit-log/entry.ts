@@ -14,32 +14,28 @@ export const EntryBody = z
   .object({
     entry_id: z.string().describe('Identifier of the entry.'),
     seq: z.int().describe('Number of the entry in the log, from 1.'),
-    at: Timestamp.describe('Time of the action.'),
-    actor: z
-      .object({
-        kind: z.enum(AUDIT_ACTORS).describe('Kind of the actor.'),
-        id: z.string().optional().describe('Identifier.'),
-        name: z.string().optional().describe('Name of the person, key or operator.'),
-        role: z.string().optional().describe('Role of the person.'),
-      })
-      .describe('Author of the action.'),
+    at: Timestamp,
+    actor: z.object({
+      kind: z.enum(AUDIT_ACTORS),
+      id: z.string().optional(),
+      name: z.string().optional().describe('Name of the person, key or operator.'),
+      role: z.string().optional(),
+    }),
     action: z.string().describe('Action: one of `x-audit-actions`.'),
-    subject: z
-      .object({
-        type: z.enum(AUDIT_SUBJECTS).describe('Type of the object.'),
-        id: z.string().describe('Unique identifier.'),
-      })
-      .describe('Object of the action.'),
+    subject: z.object({
+      type: z.enum(AUDIT_SUBJECTS),
+      id: z.string().describe('Unique identifier.'),
+    }),
     before: Fields.optional().describe('Changed fields before the action.'),
     after: Fields.optional().describe('Changed fields after the action.'),
     outcome: z.enum(AUDIT_OUTCOMES).describe('`done`, or `refused`.'),
     reason: z.string().optional().describe('Reason of the action, or of its refusal.'),
     request_id: z.string().describe('Identifier of the request in the operator’s log.'),
-    ip: z.string().optional().describe('Address of the caller.'),
-    session_id: z.string().optional().describe('Session of the person.'),
+    ip: z.string().optional(),
+    session_id: z.string().optional(),
     livemode: Livemode,
     erased: z.literal(true).optional().describe('True if names and addresses were erased.'),
-    prev_hash: Hash.optional().describe('Hash of the entry before.'),
+    prev_hash: Hash.optional(),
     hash: Hash.optional().describe('SHA-256 of the RFC 8785 bytes of this entry without `hash`.'),
   })
   .openapi('AuditEntry');

@@ -46,7 +46,7 @@ const isNarrowed = (filter: EntryFilter): boolean => Object.values(filter).some(
 const VerificationBody = z
   .object({
     valid: z.boolean().describe('True if no entry is missing or was changed.'),
-    checked: z.int().describe('Number of entries that were checked.'),
+    checked: z.int(),
     head: z
       .object({
         seq: z.int().describe('Number of the last chained entry.'),

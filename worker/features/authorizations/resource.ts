@@ -19,24 +19,23 @@ export const AuthorizationBody = z
   .object({
     authorization_id: z.string().describe('Identifier of the native subscription: the buyer’s consent to one collection per period.'),
     product_id: ProductUuid,
-    subscriber_wallet: z.string().describe('Wallet that subscribed and that payments are collected from.'),
+    subscriber_wallet: z.string(),
     plan_address: z.string().describe('Address of the on-chain plan: price, period and destination. No party can change it.'),
     subscription_address: z.string().describe('Address of the subscription account, derived from the plan and the wallet.'),
     status: z.enum(AUTHORIZATION.states).describe('Status of the object.'),
     amount: MoneyBody.describe('Price of each period, as the buyer agreed to it.'),
     period_hours: z.int().describe('Length of a period in hours.'),
     current_period_start: Timestamp.optional().describe('Start of the last collected period on the chain.'),
-    current_period_end: Timestamp.optional().describe('End of the current period on the chain.'),
+    current_period_end: Timestamp.optional(),
     paid_through: PaidThrough,
     last_collection: z
       .object({
-        at: Timestamp.describe('Time of the attempt.'),
+        at: Timestamp,
         status: z.enum(['collected', 'failed']).describe('Status of the object.'),
-        code: z.enum(COLLECTION_CODES).optional().describe('Reason of the failure, as a code.'),
+        code: z.enum(COLLECTION_CODES).optional(),
         tx_signature: TransactionSignature.optional(),
       })
-      .optional()
-      .describe('Last attempt to collect a period.'),
+      .optional(),
     cancel: z
       .object({
         requested_at: Timestamp.describe('Time at which the cancellation was found on the chain.'),

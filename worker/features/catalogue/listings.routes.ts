@@ -20,7 +20,7 @@ const ListingBody = z
     product_id: ProductUuid.optional(),
     resource: z.string().describe('URL of the resource. Parameters of its path are written `:name`.'),
     method: z.string().optional().describe('HTTP method.'),
-    tool_name: z.string().optional().describe('Name of the MCP tool.'),
+    tool_name: z.string().optional(),
     status: z.enum(['listed', 'not_listed', 'pending']).describe('Status of the object.'),
     reasons: z
       .array(

@@ -22,8 +22,8 @@ const numberIn = (min: number, max: number, usual: number) =>
 const ResourceBody = z
   .object({
     resource: z.string().describe('URL of the resource. Parameters of its path are written `:name`.'),
-    type: z.literal('http').describe('Protocol of the resource.'),
-    x402Version: z.literal(X402_VERSION).describe('Version of x402: 2.'),
+    type: z.literal('http'),
+    x402Version: z.literal(X402_VERSION),
     accepts: z
       .array(
         z.object({
@@ -31,18 +31,18 @@ const ResourceBody = z
           network: NetworkId,
           asset: z.string().describe('Mint address of the token.'),
           amount: z.string().describe('Amount in base units, as text.'),
-          payTo: z.string().describe('Wallet that is paid.'),
+          payTo: z.string(),
           maxTimeoutSeconds: z.number().describe('Seconds in which a challenge must be paid.'),
           extra: bag.optional().describe('Further data of the scheme.'),
         }),
       )
       .describe('Accepted payments, without the memo: call the resource for a challenge that can be paid.'),
-    lastUpdated: Timestamp.describe('Time of the last change.'),
-    description: z.string().optional().describe('Description of the resource.'),
-    mimeType: z.string().optional().describe('Media type of the answer.'),
-    serviceName: z.string().optional().describe('Name of the service.'),
-    tags: z.array(z.string()).optional().describe('Tags of the service.'),
-    iconUrl: z.string().optional().describe('Icon of the service.'),
+    lastUpdated: Timestamp,
+    description: z.string().optional(),
+    mimeType: z.string().optional(),
+    serviceName: z.string().optional(),
+    tags: z.array(z.string()).optional(),
+    iconUrl: z.string().optional(),
     extensions: bag.describe('Extension `bazaar`: how the resource is called, with an example and schemas.'),
   })
   .openapi('SoldResource');
@@ -74,15 +74,13 @@ export const catalogueRoutes = routes('x402')
     returns: ok(
       z
         .object({
-          x402Version: z.literal(X402_VERSION).describe('Version of x402: 2.'),
-          items: z.array(ResourceBody).describe('Resources of this page.'),
-          pagination: z
-            .object({
-              limit: z.int().describe('Maximum number of resources of a page.'),
-              offset: z.int().describe('Number of resources before this page.'),
-              total: z.int().describe('Number of resources on all pages.'),
-            })
-            .describe('Position of the page.'),
+          x402Version: z.literal(X402_VERSION),
+          items: z.array(ResourceBody),
+          pagination: z.object({
+            limit: z.int(),
+            offset: z.int(),
+            total: z.int().describe('Number of resources on all pages.'),
+          }),
         })
         .openapi('CatalogueResourcePage'),
       'Resources',
@@ -110,15 +108,13 @@ export const catalogueRoutes = routes('x402')
     returns: ok(
       z
         .object({
-          x402Version: z.literal(X402_VERSION).describe('Version of x402: 2.'),
+          x402Version: z.literal(X402_VERSION),
           resources: z.array(ResourceBody).describe('Resources of this page, the best first.'),
           partialResults: z.boolean().describe('True if not all resources were searched. Narrow the query.'),
-          pagination: z
-            .object({
-              limit: z.int().describe('Maximum number of resources of a page.'),
-              cursor: z.string().nullable().describe('Position of the next page; null on the last one.'),
-            })
-            .describe('Position of the page.'),
+          pagination: z.object({
+            limit: z.int(),
+            cursor: z.string().nullable().describe('Position of the next page; null on the last one.'),
+          }),
         })
         .openapi('CatalogueSearchPage'),
       'Resources',

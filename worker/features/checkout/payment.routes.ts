@@ -24,13 +24,13 @@ import { followSubscription, isSubscribing, loadSubscribing } from './subscribin
 const ConfirmRequest = z
   .object({
     payment_id: idOf<PaymentId>().describe('Identifier of the payment. It grants access to the payment’s status.'),
-    tx_signature: TxSignature.describe('Signature of the transaction.'),
+    tx_signature: TxSignature,
   })
   .openapi('ConfirmRequest');
 const ConfirmResponse = z
   .object({
     now: ServiceTime,
-    payment: PaymentBody.describe('Current state of the payment.'),
+    payment: PaymentBody,
     membership_id: MembershipUuid.optional(),
     receipt_id: ReceiptUuid.optional(),
     redirect_url: z.string().optional().describe('URL to send the buyer to next.'),

@@ -39,7 +39,7 @@ export const ConnectResponse = z
       ),
     nonce: z.string().describe('Unique part of the memo.'),
     memo: z.string().describe('Memo that the transaction must carry to be matched to this payment.'),
-    price: MoneyBody.describe('Price.'),
+    price: MoneyBody,
     recipient: RecipientWallet,
     fee: z
       .object({
@@ -54,7 +54,7 @@ export const ConnectResponse = z
       .describe('Service fee, paid in the same transaction as the price; absent if none applies.'),
     network: NetworkId,
     mint: z.string().optional().describe('Mint address of the token; absent for SOL.'),
-    decimals: z.int().describe('Number of decimals of the asset.'),
+    decimals: z.int(),
     references: z.array(z.string()).describe('Read-only keys that the transaction must include. The service finds payments by them.'),
     solana_pay_url: z
       .string()
@@ -74,7 +74,7 @@ export const ConnectResponse = z
     ),
     seen: SeenMoneyBody.optional().describe('Money that arrived and does not pay this payment. Visible to the buyer only.'),
     expires_at: ExpiresAt,
-    status_url: z.string().describe('URL of the payment’s status.'),
+    status_url: z.string(),
     poll_after_ms: orNull(z.int()).describe('Milliseconds to wait before the next poll; null if the status is final.'),
   })
   .openapi('ConnectResponse');

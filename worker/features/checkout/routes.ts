@@ -83,12 +83,10 @@ const ConnectRequest = z
 
 const IdentityNeededResponse = z
   .object({
-    identity: z
-      .object({
-        required: z.literal(true).describe('True if it is required before payment.'),
-        provider: z.enum(IDENTITY_PROVIDERS).describe('Provider name.'),
-      })
-      .describe('Identity requirement of the product.'),
+    identity: z.object({
+      required: z.literal(true),
+      provider: z.enum(IDENTITY_PROVIDERS).describe('Provider name.'),
+    }),
   })
   .openapi('IdentityNeeded', {
     description:
@@ -186,7 +184,7 @@ export const checkoutRoutes = routes('Checkout', 'products')
     returns: z
       .object({
         label: z.string().describe('Name of the party that requests the payment.'),
-        icon: z.url().describe('URL of an image for the label.'),
+        icon: z.url(),
       })
       .openapi('SolanaPayLabel'),
     codes: ['not_found'],
@@ -209,7 +207,7 @@ export const checkoutRoutes = routes('Checkout', 'products')
     returns: z
       .object({
         transaction: z.string().describe('Solana transaction in base64. Unsigned if the service created it.'),
-        message: z.string().describe('Message that the wallet shows.'),
+        message: z.string(),
       })
       .openapi('SolanaPayTransaction'),
     codes: [

@@ -23,9 +23,7 @@ export const sendRoutes = routes('Payments', 'payments').viewer({
   body: z
     .object({ transaction: WireTransaction.describe('Solana transaction in base64. Unsigned if the service created it.') })
     .openapi('SendTransactionRequest'),
-  returns: z
-    .object({ payment: PaymentBody.describe('Current state of the payment.'), tx_signature: TransactionSignature })
-    .openapi('SendTransactionResponse'),
+  returns: z.object({ payment: PaymentBody, tx_signature: TransactionSignature }).openapi('SendTransactionResponse'),
   codes: [...transactionErrors, 'state_conflict', 'rpc_unavailable'],
   shard: ({ ctx, params }) => homeOf(ctx, params.payment_id),
   audit: false,

@@ -24,11 +24,11 @@ const COMMUNITY_IDS = { chat_id: 'Telegram chat id, as text.', guild_id: 'Discor
 
 const PlatformReadiness = z
   .object({
-    configured: z.boolean().describe('True if this deployment has the configuration.'),
-    missing: z.array(z.string()).describe('Names of the missing variables.'),
-    bot_username: z.string().optional().describe('User name of the bot.'),
+    configured: z.boolean(),
+    missing: z.array(z.string()),
+    bot_username: z.string().optional(),
     ok: z.boolean().describe('Result of the last test of the platform.'),
-    last_test_at: Timestamp.optional().describe('Time of the last test of the platform.'),
+    last_test_at: Timestamp.optional(),
   })
   .openapi('PlatformReadiness');
 
@@ -58,11 +58,9 @@ const named = Object.fromEntries(
       .describe(COMMUNITY_IDS[name]),
   ]),
 );
-const ConnectorClaim = z
-  .object({ code: z.string().min(8).max(64).describe('Code that the administrator posted.'), ...named })
-  .openapi('ConnectorClaim', {
-    example: { code: 'claim-3HqXbYk0m2LrT8vWz5NcPd7F', chat_id: '-1001234567890' },
-  });
+const ConnectorClaim = z.object({ code: z.string().min(8).max(64), ...named }).openapi('ConnectorClaim', {
+  example: { code: 'claim-3HqXbYk0m2LrT8vWz5NcPd7F', chat_id: '-1001234567890' },
+});
 
 function nativeIdIn(provider: IdentityProvider, body: Record<string, string | undefined>): string {
   const name = PLATFORM_FIELDS[provider][0];

@@ -14,8 +14,8 @@ const GrantRequest = z
   .object({
     ...productRef,
     customer: CustomerBody.describe('Customer: a wallet, or your own name for the customer. Requests name exactly one.'),
-    units: units.optional().describe('Number of units to grant.'),
-    days: z.number().int().min(1).max(3660).optional().describe('Number of days.'),
+    units: units.optional(),
+    days: z.number().int().min(1).max(3660).optional(),
     reason: z.string().trim().min(1).max(500).describe('Reason, for your records.'),
   })
   .openapi('GrantRequest');

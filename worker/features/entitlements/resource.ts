@@ -33,7 +33,7 @@ export const EntitlementBody = z
     customer: CustomerBody.describe('Customer: a wallet, or your own name for the customer. Requests name exactly one.'),
     status: z.enum(['active', 'exhausted', 'expired', 'revoked']).describe('Status of the object.'),
     granted_units: orNull(z.int()).describe('Number of units granted; null: units are not counted.'),
-    used_units: z.int().describe('Number of units consumed.'),
+    used_units: z.int(),
     remaining: orNull(z.int()).describe('Number of units left; null: no limit.'),
     paid_through: PaidThrough,
     unlimited: z.boolean().describe('True if access has neither a limit of units nor an end.'),

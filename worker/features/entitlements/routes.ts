@@ -22,7 +22,7 @@ const RefundResponse = z
     refunded: z.literal(true).describe('True if the units are available again.'),
     consumption_id: z.string().describe('Identifier of the consumption. Refund it by this identifier if the work fails.'),
     entitlement_id: EntitlementUuid,
-    units: z.int().describe('Number of units returned.'),
+    units: z.int(),
     remaining: orNull(z.int()).describe('Number of units left; null: no limit.'),
     paid_through: PaidThrough,
   })

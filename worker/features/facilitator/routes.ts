@@ -11,7 +11,7 @@ const bag = z.record(z.string(), z.unknown());
 // Loose, because the protocol may add fields.
 const FacilitatorRequest = z
   .looseObject({
-    x402Version: z.int().describe('Version of x402: 2.'),
+    x402Version: z.int(),
     paymentPayload: bag.describe('Payload that the buyer signed, as x402 defines it.'),
     paymentRequirements: bag.describe('Requirements of the payment, as x402 defines them.'),
   })
@@ -22,14 +22,14 @@ const SupportedResponse = z
     kinds: z
       .array(
         z.object({
-          x402Version: z.int().describe('Version of x402: 2.'),
+          x402Version: z.int(),
           scheme: z.string().describe('x402 scheme: `exact`.'),
           network: NetworkId,
           extra: bag.optional().describe('Further data that the scheme requires.'),
         }),
       )
       .describe('Combinations of scheme and network that can be verified and settled.'),
-    extensions: z.array(z.string()).describe('Supported x402 extensions.'),
+    extensions: z.array(z.string()),
     signers: z.record(z.string(), z.array(z.string())).describe('Wallets that pay the network fee, by network.'),
   })
   .openapi('FacilitatorSupported');

@@ -20,20 +20,19 @@ const DeliveryBody = z
   .object({
     status: z.enum(['not_required', ...PLACEMENT.states]).describe('Status of the object.'),
     provider: z.enum(IDENTITY_PROVIDERS).optional().describe('Provider name.'),
-    attempts: z.int().describe('Number of attempts.'),
+    attempts: z.int(),
     identity: z
       .object({
         provider_user_id: z.string().describe('Buyer’s user id on the messaging platform.'),
         username: z.string().optional().describe('Buyer’s user name on the messaging platform.'),
       })
-      .optional()
-      .describe('Identity requirement of the product.'),
+      .optional(),
     invite_url: z.string().optional().describe('Invitation of this member. Events never contain it.'),
     last_error: z
       .string()
       .optional()
       .describe('Error of the last attempt, as the platform reports it; `not_a_member`: the buyer was invited and has not joined.'),
-    delivered_at: Timestamp.optional().describe('Time at which the buyer was admitted.'),
+    delivered_at: Timestamp.optional(),
   })
   .openapi('MembershipDelivery', { description: 'Access to a chat or guild. Independent of the payment.' });
 
@@ -58,13 +57,10 @@ export const MembershipBody = z
     grace_until: Timestamp.optional().describe('Time until which delivered access continues after the paid time.'),
     expires_at: orNull(Timestamp).describe('End of delivered access: paid time plus grace; null: no end.'),
     authorization_id: z.string().optional().describe('Identifier of the native subscription that pays for the membership.'),
-    subscription_status: z
-      .enum(AUTHORIZATION.states)
-      .optional()
-      .describe('Status of the native subscription that pays for the membership.'),
+    subscription_status: z.enum(AUTHORIZATION.states).optional(),
     cancel_at_period_end: z.boolean().describe('True if the subscription ends with the paid period.'),
-    cancelled_at: Timestamp.optional().describe('Time of the cancellation.'),
-    delivery: DeliveryBody.describe('Delivery status of the access.'),
+    cancelled_at: Timestamp.optional(),
+    delivery: DeliveryBody,
     last_payment_id: z.uuid().describe('Identifier of the payment that last extended the membership.'),
     livemode: Livemode,
     created_at: CreatedAt,

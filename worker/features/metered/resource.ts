@@ -92,7 +92,7 @@ export const MeteredSessionBody = z
     challenge: z
       .object({
         header: z.string().describe('Value of `WWW-Authenticate` that asks the buyer to open the channel.'),
-        request: z.record(z.string(), z.unknown()).describe('Decoded request of the header.'),
+        request: z.record(z.string(), z.unknown()),
       })
       .optional()
       .describe(
@@ -164,11 +164,11 @@ export function toMeteredResource(
 export const DirectiveBody = z
   .object({
     amount: z.string().describe('Amount in base units.'),
-    currency: z.string().describe('Mint address of the currency.'),
+    currency: z.string(),
     deliveryId: z.string().describe('Identifier of the delivery.'),
     expiresAt: z.int().describe('Time of expiry in Unix seconds.'),
-    sequence: z.int().describe('Number of the delivery in the session.'),
-    sessionId: z.string().describe('Address of the channel.'),
+    sequence: z.int(),
+    sessionId: z.string(),
     commitUrl: z.string().describe('URL that accepts the voucher of this delivery.'),
     session_id: z.string().describe('Identifier of the session.'),
   })

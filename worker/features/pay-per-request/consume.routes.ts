@@ -40,7 +40,7 @@ const ConsumeResponse = z
     consumed: z.literal(true).describe('True if the units were consumed: serve the request.'),
     consumption_id: z.string().describe('Identifier of the consumption. Refund it by this identifier if the work fails.'),
     entitlement_id: EntitlementUuid,
-    units: z.int().describe('Number of units consumed.'),
+    units: z.int(),
     remaining: orNull(z.int()).describe('Number of units left; null: no limit.'),
     paid_through: PaidThrough,
     customer: CustomerBody.optional().describe('Wallet that signed in. Present in the answer to `sign_in`.'),

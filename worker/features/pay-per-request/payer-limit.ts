@@ -23,7 +23,7 @@ export const PayerLimitBody = z
     payer_wallet: z.string().describe('Wallet that paid.'),
     limit: MoneyBody.describe('`max_per_payer_per_day` of the product.'),
     paid: MoneyBody.describe('Sum of the payments of this payer for the product on that day, pending ones included.'),
-    day: z.string().openapi({ format: 'date' }).describe('Day in UTC.'),
+    day: z.string().openapi({ format: 'date' }),
   })
   .openapi('PayerLimit');
 

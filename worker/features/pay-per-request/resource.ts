@@ -27,14 +27,14 @@ export const RequestedResource = z
       .url()
       .max(RESOURCE_URL_MAX)
       .describe('URL of the resource. If the x402 rail has origins and the URL is on none of them, it moves to the first one.'),
-    method: z.enum(['GET', 'HEAD', 'DELETE', 'POST', 'PUT', 'PATCH']).optional().describe('Method of the request.'),
+    method: z.enum(['GET', 'HEAD', 'DELETE', 'POST', 'PUT', 'PATCH']).optional(),
     tool_name: z
       .string()
       .regex(/^[\x21-\x7e]{1,128}$/, 'Expected 1 to 128 visible characters')
       .optional()
       .describe('Name of the MCP tool that was called, instead of a method.'),
-    description: z.string().max(500).optional().describe('Description of the resource.'),
-    mime_type: z.string().max(100).optional().describe('Media type of the resource.'),
+    description: z.string().max(500).optional(),
+    mime_type: z.string().max(100).optional(),
   })
   .refine(({ method, tool_name: tool }) => method === undefined || tool === undefined, {
     path: ['tool_name'],
@@ -58,20 +58,20 @@ export const requestedOf = (resource: z.infer<typeof RequestedResource>): Reques
 /** Answer to the one request that a payment serves. With `duplicate`, the answer to every other request. */
 export const SettlementBody = z
   .object({
-    success: z.literal(true).describe('True if the payment was settled.'),
+    success: z.literal(true),
     duplicate: z.literal(true).optional().describe('True if another request already received this success: do not serve this one.'),
     payment_id: PaymentUuid,
     receipt_id: ReceiptUuid,
     tx_signature: TransactionSignature,
     network: NetworkId,
     payer: PayerWallet,
-    amount: MoneyBody.describe('Settled amount.'),
+    amount: MoneyBody,
     entitlement_id: EntitlementUuid,
     granted_units: orNull(z.int()).describe('Number of units granted; null: no limit.'),
-    consumed_units: z.int().describe('Number of units consumed in the same call.'),
+    consumed_units: z.int(),
     consumption_id: z.string().optional().describe('Identifier of the consumption. Refund it if the request could not be served.'),
     remaining: orNull(z.int()).describe('Number of units left; null: no limit.'),
-    payment_response: z.string().describe('Value of the PAYMENT-RESPONSE header for the buyer.'),
+    payment_response: z.string(),
   })
   .openapi('SettleResponse');
 export type SettlementBody = z.infer<typeof SettlementBody>;

@@ -15,7 +15,7 @@ import { AUTHORIZATION, PLACEMENT } from '#rules/states.ts';
 const BuyersDeliveryBody = z
   .object({
     status: z.enum(['not_required', ...PLACEMENT.states]).describe('Status of the object.'),
-    invite_url: z.string().optional().describe('Invitation of this buyer.'),
+    invite_url: z.string().optional(),
     last_error: z
       .string()
       .optional()

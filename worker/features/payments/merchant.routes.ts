@@ -41,7 +41,7 @@ export const merchantPaymentRoutes = routes('Payments', 'payments')
     summary: 'Accept unmatched money',
     description:
       'Accepts a late, short or second payment of this session, or one of an unidentified buyer, as a new payment. A repeated call returns the same response. The first period of a native subscription starts it. Money that the chain has dropped cannot be accepted: 409 `state_conflict`, `meta.reason: transaction_orphaned`.',
-    body: z.object({ tx_signature: TxSignature.describe('Signature of the transaction.') }).openapi('AcceptUnmatchedRequest'),
+    body: z.object({ tx_signature: TxSignature }).openapi('AcceptUnmatchedRequest'),
     returns: ok(PaymentBody, 'Payment that was created from the money'),
     codes: ['not_found', 'state_conflict', 'rpc_unavailable'],
     load: ({ scope, params }) => loadPayment(scope, params.payment_id, scope),
@@ -63,7 +63,7 @@ export const merchantPaymentRoutes = routes('Payments', 'payments')
     summary: 'Claim a receipt',
     description:
       'Creates the receipt of a transaction. Idempotent: one transaction has one receipt. An open payment of the transaction is confirmed first.',
-    body: z.object({ tx_sig: TxSignature.describe('Signature of the transaction.') }).openapi('ReceiptRequest'),
+    body: z.object({ tx_sig: TxSignature }).openapi('ReceiptRequest'),
     returns: ReceiptBody,
     codes: [
       'not_found',

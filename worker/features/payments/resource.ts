@@ -42,9 +42,9 @@ export const UnmatchedBody = z
     unmatched_id: z.uuid().describe('Identifier of the unmatched payment.'),
     payment_id: PaymentUuid,
     tx_signature: TransactionSignature,
-    amount: MoneyBody.describe('Amount that arrived.'),
+    amount: MoneyBody,
     payer_wallet: PayerWallet,
-    block_time: Timestamp.describe('Time of the block.'),
+    block_time: Timestamp,
     reason: z
       .enum(['late', 'underpaid', 'second_payment', 'identity_missing'])
       .describe('Reason the money was not matched: `late`, `underpaid`, `second_payment` or `identity_missing`.'),
@@ -56,7 +56,7 @@ export const UnmatchedBody = z
 export const SeenMoneyBody = z
   .array(
     z.object({
-      amount: MoneyBody.describe('Amount that arrived.'),
+      amount: MoneyBody,
       tx_signature: TransactionSignature,
       reason: UnmatchedBody.shape.reason,
     }),
@@ -68,8 +68,8 @@ export const SeenMoneyBody = z
 export const PriceQuoteBody = z
   .object({
     rate: z.string().openapi({ example: '151.4205' }).describe('Price of one SOL in USDC. USDC counts as one dollar.'),
-    source: z.string().describe('Source of the exchange rate.'),
-    as_of: Timestamp.describe('Time of the exchange rate.'),
+    source: z.string(),
+    as_of: Timestamp,
     expires_at: ExpiresAt,
   })
   .openapi('PriceQuote');
@@ -77,15 +77,12 @@ export const PriceQuoteBody = z
 export const PaymentBody = z
   .object({
     payment_id: PaymentUuid,
-    kind: z.enum(PAYMENT_KINDS).describe('Origin of the payment.'),
+    kind: z.enum(PAYMENT_KINDS),
     rail_id: z.string().describe('Payment rail. GET /v1/access/rails lists them.'),
     product_id: ProductUuid,
     slug: ProductSlug,
     status: z.enum(PAYMENT.states).describe('Status of the object.'),
-    failure_code: z
-      .enum(Object.keys(PAYMENT_FAILURES) as [PaymentFailure])
-      .optional()
-      .describe('Reason the payment failed, as a code.'),
+    failure_code: z.enum(Object.keys(PAYMENT_FAILURES) as [PaymentFailure]).optional(),
     failure_reason: z.string().optional().describe('Human-readable form of `failure_code`.'),
     price: MoneyBody.describe('Price of this payment, fixed when the session began.'),
     fee: MoneyBody.optional().describe('Service fee, paid in the same transaction as the price; absent if none applies.'),
@@ -99,10 +96,10 @@ export const PaymentBody = z
     memo: z.string().describe('Memo that the transaction must carry to be matched to this payment.'),
     references: z.array(z.string()).describe('Read-only keys that the transaction must include. The service finds payments by them.'),
     tx_signature: TransactionSignature.optional(),
-    slot: z.int().optional().describe('Slot of the block.'),
-    block_time: Timestamp.optional().describe('Time of the block.'),
+    slot: z.int().optional(),
+    block_time: Timestamp.optional(),
     confirmed_at: Timestamp.optional().describe('Time at which the payment was confirmed on the chain.'),
-    finalized_at: Timestamp.optional().describe('Time at which the payment became final.'),
+    finalized_at: Timestamp.optional(),
     orphaned_at: Timestamp.optional().describe(
       'Time at which the chain dropped the confirmed transaction. Access was revoked, and is restored if the transaction lands after all.',
     ),

@@ -10,7 +10,7 @@ import { insertApp } from './store.ts';
 
 export const CreateAppRequest = z
   .object({
-    name: ShownName(160).describe('Name of the application.'),
+    name: ShownName(160),
     homepage_url: z
       .url({ protocol: /^https$/, hostname: z.regexes.domain })
       .max(2048)
@@ -22,7 +22,7 @@ export const CreateAppRequest = z
 export const AppBody = z
   .object({
     access_app_id: z.uuid().describe('Identifier of the application that the product belongs to.'),
-    name: z.string().describe('Name of the application.'),
+    name: z.string(),
     homepage_url: z.string().optional().describe('https URL of the application’s home page.'),
     created_at: CreatedAt,
   })

@@ -135,7 +135,7 @@ const terms = {
 export const CreateProductRequest = z
   .object({
     name: ShownName(160).describe('Name of the product, as buyers see it.'),
-    price: MoneyInput.describe('Price.'),
+    price: MoneyInput,
     slug: z
       .string()
       .regex(/^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/, 'Expected lower-case letters, digits and inner hyphens')
@@ -150,7 +150,7 @@ export const CreateProductRequest = z
 export const UpdateProductRequest = z
   .object({
     name: ShownName(160).optional().describe('Name of the product, as buyers see it.'),
-    price: MoneyInput.optional().describe('Price.'),
+    price: MoneyInput.optional(),
     ...terms,
     external_product_id: orNull(terms.external_product_id)
       .optional()
@@ -191,7 +191,7 @@ export const ProductBody = z
         'Type of the product. `api` is sold by use; `link`, `telegram` and `discord` are sold by time. Sets the defaults of `usage_units` and `access_period_days`.',
       ),
     status: z.enum(PRODUCT.states).describe('Status of the object.'),
-    price: MoneyBody.describe('Price.'),
+    price: MoneyBody,
     accepted_assets: z
       .array(z.enum(ASSETS))
       .describe('Assets that buyers may pay in. An asset other than that of the price is converted when the checkout begins.'),
@@ -238,7 +238,7 @@ export const ProductBody = z
       .boolean()
       .describe('True if a `customer_ref` is accepted only from your own server, never from the public checkout.'),
     livemode: Livemode,
-    checkout_url: z.string().describe('URL of the checkout page.'),
+    checkout_url: z.string(),
     created_at: CreatedAt,
     updated_at: UpdatedAt,
   })

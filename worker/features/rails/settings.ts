@@ -23,15 +23,15 @@ import { findAccountWallet, insertSetting, listRailsOff, listSettings, updateSet
 export const RailBody = z
   .object({
     rail_id: z.enum(RAIL_IDS).describe('Payment rail. GET /v1/access/rails lists them.'),
-    name: z.string().describe('Name of the rail.'),
+    name: z.string(),
     kind: z.enum(RAIL_KINDS).describe('Kind of the object.'),
     asset: AssetName,
     network: NetworkId,
     mint: z.string().optional().describe('Mint address of the token; absent for SOL.'),
-    decimals: z.int().describe('Number of decimals of the asset.'),
+    decimals: z.int(),
     status: z.enum(['available', 'degraded', 'unavailable']).describe('Status of the object.'),
-    reason: z.string().optional().describe('Reason for the current status.'),
-    supports: z.array(z.string()).describe('Sales that the rail supports.'),
+    reason: z.string().optional(),
+    supports: z.array(z.string()),
   })
   .openapi('Rail');
 
@@ -63,7 +63,7 @@ function railFacts({ config }: Ctx, railId: RailId): Omit<z.infer<typeof RailBod
 export const RailSettingBody = z
   .object({
     rail_id: z.enum(RAIL_IDS).describe('Payment rail. GET /v1/access/rails lists them.'),
-    enabled: z.boolean().describe('True if the rail is enabled.'),
+    enabled: z.boolean(),
     payout_wallet: orNull(z.string()).describe('Wallet that the rail pays; null: the wallet of the account.'),
     payout_ata: orNull(z.string()).describe('USDC account of the wallet. SOL is paid to the wallet itself.'),
     ata_exists: orNull(z.boolean()).describe(
@@ -82,7 +82,7 @@ export const RailSettingBody = z
 
 export const RailSettingUpdate = z
   .object({
-    enabled: z.boolean().optional().describe('True if the rail is enabled.'),
+    enabled: z.boolean().optional(),
     payout_wallet: orNull(z.string().max(64))
       .optional()
       .describe(

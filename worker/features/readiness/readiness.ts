@@ -29,11 +29,11 @@ import { listUnconfigured, UnconfiguredBody } from './unconfigured.ts';
 
 const CheckBody = z
   .object({
-    code: z.enum(Object.keys(CHECKS) as [CheckCode, ...CheckCode[]]).describe('Code of the check.'),
+    code: z.enum(Object.keys(CHECKS) as [CheckCode, ...CheckCode[]]),
     status: z.enum(['pass', 'fail', 'warn', 'skip']).describe('Status of the object.'),
-    message: z.string().describe('Result of the check.'),
+    message: z.string(),
     fix: orNull(FixBody).describe('Call that resolves the failure; null if none is needed.'),
-    docs_url: z.string().describe('URL of the page that explains the check.'),
+    docs_url: z.string(),
   })
   .openapi('ReadinessCheck');
 
@@ -47,7 +47,7 @@ export const ReadinessBody = z
     mode: z.enum(['live', 'sandbox']).describe('Mode: `live` or `sandbox`.'),
     access_app_id: z.uuid().optional().describe('Identifier of the application that the product belongs to.'),
     product_id: ProductUuid.optional(),
-    checks: z.array(CheckBody).describe('Results of the checks.'),
+    checks: z.array(CheckBody),
     rails: z
       .array(
         z.object({
@@ -60,7 +60,7 @@ export const ReadinessBody = z
       .array(z.string())
       .describe('Codes of the checks that block a sale over the default rail. A check may fail for another rail alone.'),
     not_configured: UnconfiguredBody.describe('Unconfigured parts of this deployment, each with the missing variables.'),
-    checked_at: Timestamp.describe('Time of the check.'),
+    checked_at: Timestamp,
   })
   .openapi('Readiness');
 

@@ -27,37 +27,32 @@ export { findReceiptOfTransaction, getReceiptWithOutcome, loadArchivedReceipts, 
 
 const DocumentBody = z
   .object({
-    version: z.enum(['1', '2']).describe('Version of the document format.'),
+    version: z.enum(['1', '2']),
     receipt_id: ReceiptUuid,
     tx_sig: TransactionSignature,
     network: NetworkId,
-    slot: z.int().describe('Slot of the block.'),
-    block_time: Timestamp.describe('Time of the block.'),
+    slot: z.int(),
+    block_time: Timestamp,
     payer: PayerWallet,
     recipient: RecipientWallet,
-    amount: MoneyBody.describe('Paid amount.'),
+    amount: MoneyBody,
     fee: MoneyBody.optional().describe('Service fee, paid in the same transaction as the price; absent if none applies.'),
     product_id: ProductUuid,
     product_name: z.string().describe('Name of the product at the time of payment.'),
-    merchant: z
-      .object({ account_id: AccountUuid, display_name: z.string().describe('Name of the account, as buyers see it.') })
-      .describe('Seller.'),
+    merchant: z.object({ account_id: AccountUuid, display_name: z.string().describe('Name of the account, as buyers see it.') }),
     memo: z.string().describe('Memo that the transaction must carry to be matched to this payment.'),
-    issued_at: Timestamp.describe('Time of issue.'),
+    issued_at: Timestamp,
     livemode: Livemode,
     price_quote: z
       .object({
-        price: MoneyBody.describe('Price before conversion.'),
+        price: MoneyBody,
         rate: z.string().describe('Units of the price’s asset for one unit of the paid asset: a decimal as text.'),
-        source: z.string().describe('Source of the exchange rate.'),
-        as_of: Timestamp.describe('Time of the exchange rate.'),
+        source: z.string(),
+        as_of: Timestamp,
       })
       .optional()
       .describe('Exchange rate, if the price had another asset than the payment. From version 2.'),
-    operator: z
-      .object({ name: z.string().describe('Name of the operator.'), url: z.string().describe('URL of the operator.') })
-      .optional()
-      .describe('Operator of the service. From version 2.'),
+    operator: z.object({ name: z.string(), url: z.string() }).optional().describe('Operator of the service. From version 2.'),
   })
   .openapi('ReceiptDocument');
 
@@ -76,8 +71,8 @@ export const ReceiptBody = z
     sha256: z.string().describe('SHA-256 of the document’s bytes, in hex.'),
     signature: z.string().describe('Ed25519 signature over the bytes, in base58.'),
     key_id: z.string().describe('Identifier of the signing key, published at `/.well-known/svc-receipt-keys.json`.'),
-    verify_url: z.string().describe('URL at which the service verifies the receipt.'),
-    public_url: z.string().describe('URL of the public proof page.'),
+    verify_url: z.string(),
+    public_url: z.string(),
     link: z
       .object({ seq: z.int().describe('Position of the receipt in its receipt chain, from 1.'), prev_hash: PrevHash })
       .optional()

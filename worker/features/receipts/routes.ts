@@ -29,15 +29,12 @@ export const ReceiptQuery = {
 const VerificationBody = z
   .object({
     valid: z.boolean().describe('True if the receipt is authentic and its payment is still valid.'),
-    reason: z
-      .enum(['sha256_mismatch', 'signature_invalid', 'unknown_key', 'record_mismatch', 'transaction_orphaned'])
-      .optional()
-      .describe('Reason the receipt is not valid.'),
+    reason: z.enum(['sha256_mismatch', 'signature_invalid', 'unknown_key', 'record_mismatch', 'transaction_orphaned']).optional(),
     sha256_matches: z.boolean().describe('True if the document’s bytes have the hash of the receipt.'),
     signature_valid: z.boolean().describe('True if the named key signed these bytes.'),
     key_id: z.string().describe('Identifier of the signing key.'),
     sha256: z.string().describe('SHA-256 of the document’s bytes, in hex.'),
-    checked_at: Timestamp.describe('Time of the check.'),
+    checked_at: Timestamp,
   })
   .openapi('ReceiptVerification');
 
@@ -112,36 +109,34 @@ export const receiptRoutes = routes('Receipts', 'receipts')
   });
 
 const JwkBody = z.object({
-  kty: z.literal('OKP').describe('JWK key type.'),
-  crv: z.literal('Ed25519').describe('JWK curve.'),
-  x: z.string().describe('JWK public key.'),
-  kid: z.string().describe('JWK key identifier.'),
+  kty: z.literal('OKP'),
+  crv: z.literal('Ed25519'),
+  x: z.string(),
+  kid: z.string(),
 });
 
 const KeySetBody = z
   .object({
-    keys: z
-      .array(
-        JwkBody.extend({
-          use: z.literal('sig').describe('JWK key use.'),
-          alg: z.literal('EdDSA').describe('JWK algorithm.'),
-        }),
-      )
-      .describe('Public keys as a JWK set.'),
+    keys: z.array(
+      JwkBody.extend({
+        use: z.literal('sig'),
+        alg: z.literal('EdDSA'),
+      }),
+    ),
   })
   .openapi('ReceiptKeySet');
 
 const DidDocumentBody = z
   .object({
-    '@context': z.array(z.string()).describe('JSON-LD contexts.'),
+    '@context': z.array(z.string()),
     id: z.string().describe('DID of this service: `did:web:<host>`.'),
     verificationMethod: z
       .array(
         z.object({
           id: z.string().describe('Key identifier in signatures: the DID and the key id.'),
-          type: z.literal('JsonWebKey2020').describe('Type of the key.'),
-          controller: z.string().describe('DID that controls the key.'),
-          publicKeyJwk: JwkBody.extend({ alg: z.literal('EdDSA').describe('JWK algorithm.') }).describe('Public key as a JWK.'),
+          type: z.literal('JsonWebKey2020'),
+          controller: z.string(),
+          publicKeyJwk: JwkBody.extend({ alg: z.literal('EdDSA') }),
         }),
       )
       .describe('Public keys, old ones too.'),

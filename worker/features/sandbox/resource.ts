@@ -6,39 +6,37 @@ import { AssetName, CreatedAt, given, PaymentUuid, Timestamp } from '#platform/h
 import { SANDBOX_SESSION } from '#rules/states.ts';
 import { OUTCOMES } from './outcomes.ts';
 
-const Named = z.object({ type: z.string().describe('Type of the object.'), id: z.string().describe('Unique identifier.') });
+const Named = z.object({ type: z.string(), id: z.string().describe('Unique identifier.') });
 
 export const SandboxSessionBody = z
   .object({
     session_id: z.uuid().describe('Identifier of the session.'),
-    scenario: z.string().describe('Name of the scenario.'),
+    scenario: z.string(),
     status: z.enum(SANDBOX_SESSION.states).describe('Status of the object.'),
     livemode: z.literal(false).describe('True for real money, false for the sandbox.'),
     seed: z.string().describe('Seed of the scenario. The same seed produces the same steps.'),
     clock: z
       .object({
-        now: Timestamp.describe('Current time of the session.'),
-        advanced_seconds: z.int().describe('Seconds by which the clock was advanced.'),
+        now: Timestamp,
+        advanced_seconds: z.int(),
       })
       .describe('Clock of the session. It stops between advances.'),
-    objects: z.array(Named).describe('Objects that the session created.'),
-    steps: z
-      .array(
-        z.object({
-          at: Timestamp.describe('Time of the step, by the session’s clock.'),
-          action: z.string().describe('Action of the step.'),
-          object: Named.optional().describe('Object as its GET operation returns it.'),
-          state: z.string().optional().describe('Current state of the object.'),
-          event_id: z.string().optional().describe('Identifier of the event. Use it to process each event once.'),
-          event_type: z.string().optional().describe('Type of the event, such as `payment.confirmed`.'),
-        }),
-      )
-      .describe('Steps, in order.'),
+    objects: z.array(Named),
+    steps: z.array(
+      z.object({
+        at: Timestamp.describe('Time of the step, by the session’s clock.'),
+        action: z.string(),
+        object: Named.optional().describe('Object as its GET operation returns it.'),
+        state: z.string().optional(),
+        event_id: z.string().optional().describe('Identifier of the event. Use it to process each event once.'),
+        event_type: z.string().optional().describe('Type of the event, such as `payment.confirmed`.'),
+      }),
+    ),
     deliveries: z
       .object({
-        sent: z.int().describe('Number of attempts.'),
-        succeeded: z.int().describe('Number of deliveries that succeeded.'),
-        failed: z.int().describe('Number of deliveries that failed.'),
+        sent: z.int(),
+        succeeded: z.int(),
+        failed: z.int(),
       })
       .describe('Delivery status of the session’s events.'),
     created_at: CreatedAt,
@@ -76,18 +74,17 @@ export const BeginRequest = z
           })
           .optional()
           .describe('Amount to pay. Defaults to the price.'),
-        delay_seconds: z.number().int().min(0).max(3600).optional().describe('Delay in seconds.'),
-        failure: z.enum(['transaction_failed', 'session_expired']).optional().describe('Failure to simulate.'),
+        delay_seconds: z.number().int().min(0).max(3600).optional(),
+        failure: z.enum(['transaction_failed', 'session_expired']).optional(),
       })
-      .default({})
-      .describe('Chosen options of the scenario.'),
+      .default({}),
   })
   .openapi('SandboxSessionRequest', { example: { scenario: 'payment_confirmed', seed: 'monday', options: {} } });
 
 const Challenge = z
   .union([z.string().max(65_536), z.record(z.string(), z.unknown())])
   .describe('x402 challenge: the value of the PAYMENT-REQUIRED header, or its decoded object.');
-const WalletName = z.string().min(1).max(64).describe('Name of a persistent test wallet.');
+const WalletName = z.string().min(1).max(64);
 
 export const SignInRequest = z.object({ payment_required: Challenge, wallet: WalletName }).openapi('TestSignInRequest');
 

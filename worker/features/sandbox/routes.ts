@@ -22,9 +22,9 @@ export const sandboxRoutes = routes('Sandbox', 'sandbox')
         items: z
           .array(
             z.object({
-              scenario: z.string().describe('Name of the scenario.'),
-              description: z.string().describe('Description of the scenario.'),
-              options: z.array(z.string()).describe('Available options of the scenario.'),
+              scenario: z.string(),
+              description: z.string(),
+              options: z.array(z.string()),
               expected: z.array(z.string()).describe('Expected event types, in order.'),
             }),
           )
@@ -85,9 +85,7 @@ export const sandboxRoutes = routes('Sandbox', 'sandbox')
       'Advances the clock of the session. Everything due on the way happens in order and at its time. At most 400 days per call. The clock only moves forward, one call at a time, for 60 days after the session began.',
     mode: 'sandbox',
     params,
-    body: z
-      .object({ seconds: AdvanceSeconds.describe('Seconds by which to advance the clock.') })
-      .openapi('AdvanceRequest', { example: { seconds: 86_400 } }),
+    body: z.object({ seconds: AdvanceSeconds }).openapi('AdvanceRequest', { example: { seconds: 86_400 } }),
     returns: SandboxSessionBody,
     codes: ['not_found', 'state_conflict'],
     once: async ({ scope, params, body }, storeAnswer) =>

@@ -28,7 +28,7 @@ const params = z.object({
 });
 
 const CancelIntentRequest = z
-  .object({ wallet_address: z.string().min(32).max(44).describe('Wallet that subscribed.') })
+  .object({ wallet_address: z.string().min(32).max(44) })
   .openapi('CancelIntentRequest', { example: { wallet_address: '5pwBVW7LsqxeEMCBViQ7SX2wxfdswJrpZodhKbCAuzrJ' } });
 const CancelIntentBody = z
   .object({

@@ -8,8 +8,8 @@ import { MESSAGE_AUTHORS, TICKET, TICKET_CATEGORIES } from '#rules/states.ts';
 export const MessageBody = z
   .object({
     message_id: z.uuid().describe('Identifier of the message.'),
-    author: z.enum(MESSAGE_AUTHORS).describe('Author of the message.'),
-    body: z.string().describe('Text of the message.'),
+    author: z.enum(MESSAGE_AUTHORS),
+    body: z.string(),
     created_at: CreatedAt,
   })
   .openapi('SupportMessage');
@@ -17,14 +17,14 @@ export const MessageBody = z
 export const TicketBody = z
   .object({
     ticket_id: z.uuid().describe('Identifier of the ticket.'),
-    subject: z.string().describe('Subject of the ticket.'),
-    category: z.enum(TICKET_CATEGORIES).describe('Category of the ticket.'),
+    subject: z.string(),
+    category: z.enum(TICKET_CATEGORIES),
     status: z.enum(TICKET.states).describe('Status of the object.'),
     payment_id: PaymentUuid.optional(),
     membership_id: MembershipUuid.optional(),
     created_at: CreatedAt,
     updated_at: UpdatedAt,
-    last_message_at: Timestamp.describe('Time of the last message.'),
+    last_message_at: Timestamp,
     livemode: Livemode,
   })
   .openapi('SupportTicket');

@@ -15,9 +15,9 @@ const Body = ShownText(10_000);
 
 const CreateTicketRequest = z
   .object({
-    subject: ShownName(160, 3).describe('Subject of the ticket.'),
+    subject: ShownName(160, 3),
     body: Body.describe('Text of the message, 1 to 10,000 characters.'),
-    category: z.enum(TICKET_CATEGORIES).default('other').describe('Category of the ticket.'),
+    category: z.enum(TICKET_CATEGORIES).default('other'),
     payment_id: idOf<PaymentId>().optional().describe('Identifier of the payment. It grants access to the payment’s status.'),
     membership_id: idOf<MembershipId>().optional().describe('Identifier of the membership.'),
   })

@@ -30,7 +30,7 @@ const TypePattern = z
   });
 const Url = z.string().max(2048).openapi({ format: 'uri', example: 'https://shop.example.com/hooks' });
 const settings = {
-  description: z.string().max(500).optional().describe('Your own description of the endpoint.'),
+  description: z.string().max(500).optional(),
   event_types: z
     .array(TypePattern)
     .min(1)
@@ -53,7 +53,7 @@ export const UpdateEndpointRequest = z
   .object({
     url: Url.optional().describe('https URL that receives the events.'),
     ...settings,
-    description: orNull(settings.description).optional().describe('Your own description of the endpoint.'),
+    description: orNull(settings.description).optional(),
     status: z.enum(ENDPOINT.states).optional().describe('Status of the object.'),
   })
   .openapi('UpdateWebhookEndpointRequest', { example: { event_types: ['payment.*'] } });
@@ -70,24 +70,24 @@ export const EndpointBody = z
     endpoint_id: z.uuid().describe('Identifier of the endpoint.'),
     kind: z.enum(['webhook', 'automation']).describe('Kind of the object.'),
     url: z.string().describe('URL that receives the events.'),
-    description: z.string().optional().describe('Your own description of the endpoint.'),
+    description: z.string().optional(),
     event_types: z
       .array(z.string())
       .describe('Event types to send: `payment.confirmed`, a group such as `payment.*`, or `*`. GET /v1/webhooks/event-types lists them.'),
     product_ids: z.array(z.uuid()).describe('Products to send events of; empty: all products.'),
     status: z.enum(ENDPOINT.states).describe('Status of the object.'),
-    disabled_reason: z.string().optional().describe('Reason the endpoint is disabled.'),
+    disabled_reason: z.string().optional(),
     signed_payload: z
       .enum(['timestamp.body', 'body'])
       .describe('Bytes that `X-Svc-Signature` covers: `timestamp.body`, or the raw `body` alone.'),
     secret_hint: z.string().describe('Last characters of the secret.'),
     last_success_at: Timestamp.optional().describe('Time of the last successful attempt. Successes within a minute count as one.'),
-    last_failure_at: Timestamp.optional().describe('Time of the last failed attempt.'),
+    last_failure_at: Timestamp.optional(),
     failure_streak: z.int().describe('Number of failed attempts since the last success.'),
     failing_since: Timestamp.optional().describe('Time since which all deliveries fail.'),
     disables_at: Timestamp.optional().describe('Time at which the endpoint is disabled, unless a delivery succeeds before.'),
     livemode: Livemode,
-    created_by: MakerBody.describe('Key or person that created the endpoint.'),
+    created_by: MakerBody,
     changed_by: MakerBody.optional().describe('Key or person that last changed the URL or the secret.'),
     created_at: CreatedAt,
     updated_at: UpdatedAt,
@@ -131,16 +131,16 @@ export const DeliveryBody = z
     event_type: z.string().describe('Type of the event, such as `payment.confirmed`.'),
     status: z.enum(DELIVERY.states).describe('Status of the object.'),
     attempt: z.int().describe('Number of the attempt, from 1.'),
-    max_attempts: z.int().describe('Maximum number of attempts.'),
+    max_attempts: z.int(),
     response_status: z.int().optional().describe('HTTP status that your server returned.'),
     response_ms: z.int().optional().describe('Response time of your server in milliseconds.'),
     response_excerpt: z.string().optional().describe('Beginning of the response body of your server.'),
     error: z.string().optional().describe('Reason the attempt failed without a response.'),
-    test: z.literal(true).optional().describe('True for a delivery from a test of the endpoint.'),
-    next_attempt_at: orNull(Timestamp).optional().describe('Time of the next attempt.'),
+    test: z.literal(true).optional(),
+    next_attempt_at: orNull(Timestamp).optional(),
     replay_of: z.int().optional().describe('Identifier of the delivery that this one repeats.'),
     created_at: CreatedAt,
-    completed_at: Timestamp.optional().describe('Time of completion.'),
+    completed_at: Timestamp.optional(),
   })
   .openapi('WebhookDelivery');
 
@@ -176,7 +176,7 @@ export const EventQuery = {
 const DETAIL_FIELDS = {
   refund: z.record(z.string(), z.unknown()).optional().describe('Refund of a `payment.refunded` event.'),
   proof: z.record(z.string(), z.unknown()).optional().describe('Recipient and identifier of a `receipt.proof_sent` event.'),
-  message: z.record(z.string(), z.unknown()).optional().describe('Message of a ticket event.'),
+  message: z.record(z.string(), z.unknown()).optional(),
 };
 
 export const PreviousValues = z
@@ -185,27 +185,25 @@ export const PreviousValues = z
 
 export const EventBody = z
   .object({
-    id: z.string().describe('Unique identifier of the event.'),
-    type: z.enum(EVENT_TYPES).describe('Type of the event.'),
+    id: z.string(),
+    type: z.enum(EVENT_TYPES),
     test: z.literal(true).optional().describe('True for a test event: an example without a real object. Event lists do not contain it.'),
     created_at: CreatedAt,
     livemode: Livemode,
-    api_version: z.string().describe('API version of the event’s schema.'),
+    api_version: z.string(),
     account_id: AccountUuid,
     subject: z
       .object({
-        type: z.string().describe('Type of the object.'),
+        type: z.string(),
         id: z.string().describe('Identifier of the object.'),
         version: ObjectVersion,
       })
       .describe('Object of the event, and the version of the object.'),
-    data: z
-      .object({
-        object: z.record(z.string(), z.unknown()).describe('Object of the event, as the API returns it.'),
-        previous: PreviousValues.optional(),
-        ...DETAIL_FIELDS,
-      })
-      .describe('Data of the event.'),
+    data: z.object({
+      object: z.record(z.string(), z.unknown()).describe('Object of the event, as the API returns it.'),
+      previous: PreviousValues.optional(),
+      ...DETAIL_FIELDS,
+    }),
   })
   .openapi('Event');
 

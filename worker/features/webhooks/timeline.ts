@@ -8,7 +8,7 @@ import { loadTimeline } from './events.store.ts';
 export const TimelineItem = z.object({
   at: Timestamp.describe('Time of the event or delivery.'),
   kind: z.enum(['event', 'delivery']).describe('Kind of the object.'),
-  type: z.string().describe('Type of the object.'),
+  type: z.string(),
   event_id: z.string().optional().describe('Identifier of the event. Use it to process each event once.'),
   delivery_id: z.int().optional().describe('Identifier of the delivery.'),
   status: z.string().optional().describe('Status of the object.'),

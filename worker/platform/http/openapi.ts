@@ -314,13 +314,13 @@ export const ProductSlug = z
 export const AssetName = z.enum(ASSETS).describe('Asset: `USDC` or `SOL`.');
 export const NetworkId = z.string().describe('Network in CAIP-2.');
 export const PayerWallet = z.string().describe('Wallet that paid.');
-export const RecipientWallet = z.string().describe('Wallet that receives the payment.');
-export const TransactionSignature = z.string().describe('Signature of the transaction.');
+export const RecipientWallet = z.string();
+export const TransactionSignature = z.string();
 
 export const UpdateResponse = z
   .object({
     detail: z.string().describe('Human-readable message. Do not branch on it.'),
-    updated_fields: z.array(z.string()).describe('Names of the changed fields.'),
+    updated_fields: z.array(z.string()),
   })
   .openapi('UpdateResponse');
 export const DetailResponse = z

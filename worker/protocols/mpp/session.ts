@@ -13,14 +13,12 @@ const address = z.string().refine((text) => base58Bytes(text, 32) !== null, 'Not
 const signature = z.string().refine((text) => base58Bytes(text, 64) !== null, 'Not a signature');
 
 export const SignedVoucher = z.looseObject({
-  data: z
-    .looseObject({
-      channelId: address.describe('Address of the channel.'),
-      cumulativeAmount: decimal.describe('Cumulative amount in base units.'),
-      expiresAt: z.int().min(0).describe('Time of expiry of the voucher in Unix seconds; 0: no expiry.'),
-      nonce: z.number().optional().describe('Nonce of the voucher.'),
-    })
-    .describe('Signed data of the voucher.'),
+  data: z.looseObject({
+    channelId: address,
+    cumulativeAmount: decimal.describe('Cumulative amount in base units.'),
+    expiresAt: z.int().min(0).describe('Time of expiry of the voucher in Unix seconds; 0: no expiry.'),
+    nonce: z.number().optional(),
+  }),
   signature: signature.describe('Ed25519 signature over the bytes of the voucher, in base58.'),
 });
 export type SignedVoucher = z.infer<typeof SignedVoucher>;

@@ -59,13 +59,13 @@ export const VerifyResponse = z.object({
   invalidReason: z.string().optional().describe('Reason the payment would be refused: an x402 code.'),
   invalidMessage: z.string().optional().describe('Human-readable form of `invalidReason`.'),
   payer: z.string().optional().describe('Wallet that paid.'),
-  extensions: bag.optional().describe('Data of x402 extensions.'),
+  extensions: bag.optional(),
   extra: bag.optional().describe('Further data of the scheme.'),
 });
 export type VerifyResponse = z.infer<typeof VerifyResponse>;
 
 export const SettleResponse = z.object({
-  success: z.boolean().describe('True if the payment was settled.'),
+  success: z.boolean(),
   errorReason: z.string().optional().describe('Reason the settlement failed: an x402 code.'),
   errorMessage: z.string().optional().describe('Human-readable form of `errorReason`.'),
   /** Authority of the transfer, not the network fee payer. (worker/protocols/README.md#traps) */
@@ -74,7 +74,7 @@ export const SettleResponse = z.object({
   transaction: z.string().describe('Signature of the transaction; empty if no transaction exists.'),
   network: z.string().describe('Network in CAIP-2.'),
   amount: z.string().optional().describe('Settled amount in base units, as text.'),
-  extensions: bag.optional().describe('Data of x402 extensions.'),
+  extensions: bag.optional(),
   extra: bag.optional().describe('Further data of the scheme.'),
 });
 export type SettleResponse = z.infer<typeof SettleResponse>;

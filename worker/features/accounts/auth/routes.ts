@@ -42,10 +42,10 @@ export const AuthResponse = z
     user_id: AccountUuid,
     tier: z.enum(PLAN_NAMES).describe('Plan: `free`, `starter`, `growth` or `scale`.'),
     email: orNull(z.string()).describe('Email address.'),
-    account_id: z.uuid().describe('Account that the token acts on.'),
-    role: z.enum(ROLES).describe('Role in that account.'),
+    account_id: z.uuid(),
+    role: z.enum(ROLES),
     session_id: z.uuid().describe('Session of the token. A renewed token keeps it.'),
-    claims: ClaimsBody.describe('Claims of the token about the account.'),
+    claims: ClaimsBody,
     expires_at: ExpiresAt,
   })
   .openapi('AuthResponse');
@@ -95,9 +95,9 @@ const WalletAddress = z
 const NonceRequest = z.object({ wallet_address: WalletAddress.describe('Address of a Solana wallet.') }).openapi('WalletNonceRequest');
 const NonceResponse = z
   .object({
-    message_nonce: z.string().describe('Single-use nonce of the message.'),
-    message: z.string().describe('Message to sign.'),
-    issued_at: Timestamp.describe('Time of issue.'),
+    message_nonce: z.string(),
+    message: z.string(),
+    issued_at: Timestamp,
     expires_at: ExpiresAt,
   })
   .openapi('WalletNonce');
@@ -110,7 +110,7 @@ const WalletLoginRequest = z
       .describe(
         'Ed25519 signature, in base58, of `message` or of the bare `message_nonce`. The bare nonce names no domain: its session can create keys, but cannot set a payout wallet, move an external product id, set a password or delete the account.',
       ),
-    message_nonce: z.string().max(64).describe('Single-use nonce of the message.'),
+    message_nonce: z.string().max(64),
   })
   .openapi('WalletLoginRequest');
 const RefreshRequest = z

@@ -11,12 +11,12 @@ const SessionBody = z
   .object({
     session_id: z.uuid().describe('Identifier of the session.'),
     current: z.boolean().describe('True for the session of the calling token.'),
-    method: z.enum(SESSION_METHODS).describe('Sign-in method that began the session.'),
-    factor: orNull(z.enum(FACTORS)).describe('Second factor of the sign-in.'),
-    ip: z.string().describe('Address of the sign-in.'),
+    method: z.enum(SESSION_METHODS),
+    factor: orNull(z.enum(FACTORS)),
+    ip: z.string(),
     country: z.string().optional().describe('Country of that address, as ISO 3166-1 alpha-2.'),
     user_agent: z.string().max(USER_AGENT_MAX).describe('Browser or program that signed in, as it names itself.'),
-    account_id: z.uuid().describe('Account that the session acts on.'),
+    account_id: z.uuid(),
     created_at: CreatedAt,
     last_seen_at: Timestamp.describe('Time of the last use, exact within five minutes.'),
     expires_at: ExpiresAt,
@@ -44,7 +44,7 @@ export const sessionRoutes = routes('Account')
     sdk: 'account.listSessions',
     summary: 'List sessions',
     description: 'Lists your open sessions, newest use first. A sign-in beyond 50 sessions ends the one unused longest.',
-    returns: z.object({ items: z.array(SessionBody).describe('Open sessions.') }).openapi('Sessions'),
+    returns: z.object({ items: z.array(SessionBody) }).openapi('Sessions'),
     answer: async ({ ctx, actor }) => {
       const sessions = await listSessions(ctx, actor.accountId);
       return { items: sessions.map((session) => toSessionResource(session, actor.signIn)) };
@@ -71,7 +71,7 @@ export const sessionRoutes = routes('Account')
     query: z.object({
       keep_current: z.enum(['true', 'false']).default('true').describe('Whether the session of the calling token remains.'),
     }),
-    returns: z.object({ ended: z.int().describe('Number of sessions that ended.') }).openapi('EndedSessions'),
+    returns: z.object({ ended: z.int() }).openapi('EndedSessions'),
     leased: ({ ctx, actor, query }) => {
       const except = query.keep_current === 'true' ? (actor.signIn?.sessionId ?? null) : null;
       return endOwnSessions(ctx, actor, except);

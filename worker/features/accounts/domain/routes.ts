@@ -16,13 +16,13 @@ const DomainBody = z
     status: z
       .enum(DOMAIN.states)
       .describe('Status of the domain. Buyers see the domain while it is `verified`. `failed`: the file does not contain the token.'),
-    checked_at: Timestamp.optional().describe('Time of the check.'),
+    checked_at: Timestamp.optional(),
     token: z.string().describe('Token that `/.well-known/svc-merchant.json` must contain, as `{account_id, token}`.'),
     controller_record: z
       .object({
-        type: z.literal('TXT').describe('Type of the DNS record.'),
-        name: z.string().describe('Name of the DNS record.'),
-        value: z.string().describe('Value of the DNS record.'),
+        type: z.literal('TXT'),
+        name: z.string(),
+        value: z.string(),
       })
       .describe(
         'DNS record by which you declare that this service signs x402 offers and receipts for your domain. Optional, and not checked.',

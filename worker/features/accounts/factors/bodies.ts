@@ -7,7 +7,7 @@ const CeremonyId = z.string().max(2048).describe('Identifier of the ceremony, as
 const Descriptors = z.array(
   z.object({
     id: z.string().describe('Identifier of the credential.'),
-    type: z.literal('public-key').describe('Type of the credential.'),
+    type: z.literal('public-key'),
     transports: z.array(z.string()).describe('Transports of the authenticator.'),
   }),
 );
@@ -22,27 +22,21 @@ export const RegistrationCeremony = z
     options: z
       .object({
         ...ofOptions,
-        rp: z
-          .object({ id: z.string().describe('Host of the service.'), name: z.string().describe('Name of the service.') })
-          .describe('Service that the passkey is for.'),
-        user: z
-          .object({
-            id: z.string().describe('Random handle of the person.'),
-            name: z.string().describe('Email address or wallet of the person.'),
-            displayName: z.string().describe('Name of the person.'),
-          })
-          .describe('Person that the passkey is for.'),
+        rp: z.object({ id: z.string(), name: z.string() }),
+        user: z.object({
+          id: z.string().describe('Random handle of the person.'),
+          name: z.string().describe('Email address or wallet of the person.'),
+          displayName: z.string(),
+        }),
         pubKeyCredParams: z
-          .array(z.object({ type: z.literal('public-key').describe('Type of the credential.'), alg: z.int().describe('COSE algorithm.') }))
+          .array(z.object({ type: z.literal('public-key'), alg: z.int() }))
           .describe('Algorithms, the preferred one first.'),
-        excludeCredentials: Descriptors.describe('Passkeys that are registered already.'),
-        authenticatorSelection: z
-          .object({
-            residentKey: z.literal('required').describe('The authenticator stores the passkey.'),
-            requireResidentKey: z.boolean().describe('The same, for older browsers.'),
-            userVerification: z.literal('required').describe('The authenticator verifies the person.'),
-          })
-          .describe('Requirements on the authenticator.'),
+        excludeCredentials: Descriptors,
+        authenticatorSelection: z.object({
+          residentKey: z.literal('required'),
+          requireResidentKey: z.boolean().describe('The same, for older browsers.'),
+          userVerification: z.literal('required'),
+        }),
         attestation: z.literal('none').describe('No statement about the make of the authenticator.'),
       })
       .describe('`PublicKeyCredentialCreationOptionsJSON` for `navigator.credentials.create`.'),
@@ -55,24 +49,24 @@ export const AuthenticationCeremony = z
     options: z
       .object({
         ...ofOptions,
-        rpId: z.string().describe('Host of the service.'),
+        rpId: z.string(),
         allowCredentials: Descriptors.describe('Passkeys that may answer. All may if the list is empty.'),
-        userVerification: z.literal('required').describe('The authenticator verifies the person.'),
+        userVerification: z.literal('required'),
       })
       .describe('`PublicKeyCredentialRequestOptionsJSON` for `navigator.credentials.get`.'),
   })
   .openapi('PasskeyCeremony');
 
-const PasskeyName = ShownName(64).describe('Name of the passkey, to recognize it by.');
+const PasskeyName = ShownName(64);
 
 export const PasskeyBody = z
   .object({
     passkey_id: z.uuid().describe('Unique identifier.'),
-    name: z.string().describe('Name of the passkey.'),
+    name: z.string(),
     backed_up: z.boolean().describe('True if the passkey is synchronized or backed up, and so survives the loss of a device.'),
     transports: z.array(z.string()).describe('Transports of the authenticator.'),
     created_at: CreatedAt,
-    last_used_at: orNull(Timestamp).describe('Time of the last use.'),
+    last_used_at: orNull(Timestamp),
   })
   .openapi('Passkey');
 
@@ -101,7 +95,7 @@ export const TotpCode = z
 
 const proofFields = {
   totp: TotpCode.optional(),
-  recovery_code: z.string().min(1).max(64).optional().describe('Unused recovery code.'),
+  recovery_code: z.string().min(1).max(64).optional(),
   ceremony_id: CeremonyId.optional().describe('Identifier of the passkey’s ceremony, with `response`.'),
   response: AuthenticationResponse.optional().describe('`AuthenticationResponseJSON` of the browser, with `ceremony_id`.'),
 };

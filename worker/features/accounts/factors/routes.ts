@@ -50,11 +50,7 @@ export const factorRoutes = routes('Account')
     summary: 'Register a passkey',
     description: `Registers a passkey. With the first factor the response has recovery codes. A refused response names the problem: \`challenge\`, \`origin\`, \`rp_id\`, \`user_verification\` or \`format\`. ${FRESH}`,
     body: RegisterPasskeyRequest,
-    returns: created(
-      z
-        .object({ passkey: PasskeyBody.describe('Registered passkey.'), recovery_codes: RecoveryCodes.optional() })
-        .openapi('RegisteredPasskey'),
-    ),
+    returns: created(z.object({ passkey: PasskeyBody, recovery_codes: RecoveryCodes.optional() }).openapi('RegisteredPasskey')),
     codes: ['state_conflict'],
     once: ({ scope, actor, body: { ceremony_id: ceremonyId, response, name } }, storeAnswer) =>
       registerPasskey(scope, actor, { ceremonyId, response, name }, storeAnswer),
@@ -68,7 +64,7 @@ export const factorRoutes = routes('Account')
     sdk: 'account.listPasskeys',
     summary: 'List passkeys',
     description: 'Lists your passkeys, the earliest first.',
-    returns: z.object({ items: z.array(PasskeyBody).describe('Passkeys.') }).openapi('Passkeys'),
+    returns: z.object({ items: z.array(PasskeyBody) }).openapi('Passkeys'),
     answer: async ({ scope, actor }) => ({ items: (await listPasskeys(scope.db, actor.accountId)).map(toPasskeyResource) }),
   })
   .self({
@@ -132,9 +128,7 @@ export const factorRoutes = routes('Account')
     description:
       'Confirms the pending authenticator app with a code. With the first factor the response has recovery codes. The fifth wrong code within five minutes returns 429 `rate_limited`.',
     body: z.object({ code: TotpCode }).openapi('ConfirmTotpRequest', { example: { code: '492039' } }),
-    returns: z
-      .object({ confirmed_at: Timestamp.describe('Time of the confirmation.'), recovery_codes: RecoveryCodes.optional() })
-      .openapi('ConfirmedTotp'),
+    returns: z.object({ confirmed_at: Timestamp, recovery_codes: RecoveryCodes.optional() }).openapi('ConfirmedTotp'),
     codes: ['invalid_credentials', 'state_conflict'],
     once: ({ scope, actor, body: { code } }, storeAnswer) => confirmTotp(scope, actor, code, storeAnswer),
     audit: ['person.totp_added'],

@@ -19,50 +19,44 @@ import { UNRESTRICTED } from './restrictions.ts';
 const KeyBody = z
   .object({
     id: z.uuid().describe('Unique identifier.'),
-    name: z.string().describe('Name of the key.'),
+    name: z.string(),
     key_prefix: z.string().describe('First characters of the key, to recognize it by.'),
     permissions: z.array(z.enum(PERMISSIONS)).describe('Permissions of the key: `read`, or `execute` for writes as well.'),
     sandbox_mode: z.boolean().describe('True if the key acts only on sandbox objects.'),
-    last_used_at: orNull(Timestamp).describe('Time of the last request with the key.'),
+    last_used_at: orNull(Timestamp),
     created_at: CreatedAt,
-    revoked_at: orNull(Timestamp).describe('Time at which the key was revoked.'),
+    revoked_at: orNull(Timestamp),
     scopes: orNull(z.array(z.enum(KEY_SCOPES))).describe('Operations that the key may call, besides its permissions. `null`: all.'),
     expires_at: orNull(Timestamp).describe('Time from which the key is refused. `null`: never.'),
     allowed_ips: orNull(z.array(z.string())).describe('Networks from which the key is accepted. `null`: all.'),
-    created_by: z
-      .object({
-        kind: z.enum(['person', 'setup']).describe('`person`, or `setup` for an agent’s setup.'),
-        user_id: z.uuid().optional().describe('Person who created the key.'),
-      })
-      .describe('Creator of the key.'),
-    last_used_ip: orNull(z.string()).describe('Address of the last request with the key.'),
-    rolled_from: z.uuid().optional().describe('Key that this one replaces.'),
+    created_by: z.object({
+      kind: z.enum(['person', 'setup']).describe('`person`, or `setup` for an agent’s setup.'),
+      user_id: z.uuid().optional(),
+    }),
+    last_used_ip: orNull(z.string()),
+    rolled_from: z.uuid().optional(),
     ends_at: Timestamp.optional().describe('Time at which the key, replaced by another, is revoked.'),
-    usage_summary: z
-      .object({
-        total_calls: z.int().describe('Number of requests.'),
-        success_calls: z.int().describe('Number of successful requests.'),
-        error_calls: z.int().describe('Number of requests that were refused or failed.'),
-        credits_burned: z.int().describe('Number of customer units that the key consumed.'),
-        latest_activity_at: orNull(Timestamp).describe('Time of the last request.'),
-        latest_endpoint: orNull(z.string()).describe('Path of the last request.'),
-      })
-      .describe('Usage of the key.'),
-    recent_activity: z
-      .array(
-        z.object({
-          at: Timestamp.describe('Time of the request.'),
-          method: z.string().describe('HTTP method.'),
-          endpoint: z.string().describe('Path of the request.'),
-          status: z.int().describe('Status of the object.'),
-          request_id: z.string().describe('Identifier of the request in the operator’s log.'),
-        }),
-      )
-      .describe('Most recent requests.'),
+    usage_summary: z.object({
+      total_calls: z.int(),
+      success_calls: z.int(),
+      error_calls: z.int().describe('Number of requests that were refused or failed.'),
+      credits_burned: z.int().describe('Number of customer units that the key consumed.'),
+      latest_activity_at: orNull(Timestamp),
+      latest_endpoint: orNull(z.string()).describe('Path of the last request.'),
+    }),
+    recent_activity: z.array(
+      z.object({
+        at: Timestamp,
+        method: z.string().describe('HTTP method.'),
+        endpoint: z.string(),
+        status: z.int().describe('Status of the object.'),
+        request_id: z.string().describe('Identifier of the request in the operator’s log.'),
+      }),
+    ),
   })
   .openapi('ApiKey');
 
-const KeyName = ShownName(120).describe('Name of the key, to recognize it by.');
+const KeyName = ShownName(120);
 const Scopes = z
   .array(z.enum(KEY_SCOPES))
   .min(1)

@@ -24,11 +24,9 @@ const InvitationBody = z
   .object({
     invitation_id: z.uuid().describe('Identifier of the invitation.'),
     email: z.string().describe('Email address.'),
-    role: RoleName.describe('Role that the person gets.'),
-    status: z.enum(['pending', 'accepted', 'expired', 'withdrawn']).describe('State.'),
-    invited_by: z
-      .object({ user_id: z.uuid().describe('Identifier of the person.'), display_name: z.string().describe('Name of the person.') })
-      .describe('Person who invited.'),
+    role: RoleName,
+    status: z.enum(['pending', 'accepted', 'expired', 'withdrawn']),
+    invited_by: z.object({ user_id: z.uuid().describe('Identifier of the person.'), display_name: z.string() }),
     expires_at: Timestamp.describe('Time at which the newest link ends.'),
     created_at: CreatedAt,
   })
@@ -65,7 +63,7 @@ export const invitationRoutes = routes('Account', 'members')
     body: z
       .object({
         email: Email.describe('Email address.'),
-        role: z.enum(GIVEN_ROLES).describe('Role that the person gets.'),
+        role: z.enum(GIVEN_ROLES),
         locale: z.enum(LOCALE_NAMES).optional().describe('Language of the email, such as `en`.'),
       })
       .openapi('InviteRequest', { example: { email: 'bob@example.com', role: 'developer' } }),
@@ -81,7 +79,7 @@ export const invitationRoutes = routes('Account', 'members')
     sdk: 'members.listInvitations',
     summary: 'List invitations',
     description: 'Lists the invitations of the account, newest first. Those that ended are listed for a month.',
-    returns: z.object({ items: z.array(InvitationBody).describe('Invitations.') }).openapi('Invitations'),
+    returns: z.object({ items: z.array(InvitationBody) }).openapi('Invitations'),
     answer: async ({ scope }) => ({ items: (await listInvitations(scope)).map((one) => toResource(scope, one)) }),
   })
   .person({
@@ -123,16 +121,14 @@ export const invitedRoutes = routes('Authentication')
     body: LinkBody,
     returns: z
       .object({
-        account: z
-          .object({
-            display_name: z.string().describe('Name of the account, as buyers see it.'),
-            domain: z.string().optional().describe('Verified domain of the account.'),
-          })
-          .describe('Account that invites.'),
-        role: RoleName.describe('Role that the person gets.'),
+        account: z.object({
+          display_name: z.string().describe('Name of the account, as buyers see it.'),
+          domain: z.string().optional(),
+        }),
+        role: RoleName,
         email: z.string().describe('Invited email address, masked.'),
-        invited_by: z.string().describe('Name of the person who invited.'),
-        expires_at: Timestamp.describe('Time at which the link ends.'),
+        invited_by: z.string(),
+        expires_at: Timestamp,
       })
       .openapi('InvitationPreview'),
     codes: ['invalid_credentials', 'link_expired'],
@@ -160,7 +156,7 @@ export const invitedRoutes = routes('Authentication')
     limit: limitTokens,
     body: LinkBody,
     returns: z
-      .object({ account_id: z.uuid().describe('Account that you are a member of now.'), role: RoleName.describe('Your role there.') })
+      .object({ account_id: z.uuid().describe('Account that you are a member of now.'), role: RoleName })
       .openapi('AcceptedInvitation'),
     codes: ['invalid_credentials', 'link_expired', 'state_conflict'],
     audit: ['member.joined', 'person.email_verified'],

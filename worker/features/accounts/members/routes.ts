@@ -16,12 +16,12 @@ export const RoleName = z.enum(ROLES).openapi('Role');
 const MemberBody = z
   .object({
     user_id: z.uuid().describe('Identifier of the person.'),
-    display_name: z.string().describe('Name of the person.'),
+    display_name: z.string(),
     email: orNull(z.string()).describe('Email address.'),
-    role: RoleName.describe('Role in the account.'),
+    role: RoleName,
     has_factor: z.boolean().describe('True if the person has a passkey or an authenticator app.'),
-    joined_at: Timestamp.describe('Time at which the person joined the account.'),
-    invited_by: z.uuid().optional().describe('Person who invited the member.'),
+    joined_at: Timestamp,
+    invited_by: z.uuid().optional(),
   })
   .openapi('Member');
 
@@ -39,10 +39,10 @@ const AccountOfPersonBody = z
   .object({
     account_id: z.uuid().describe('Identifier of the account.'),
     display_name: z.string().describe('Name of the account, as buyers see it.'),
-    role: RoleName.describe('Role in the account.'),
+    role: RoleName,
     tier: z.enum(PLAN_NAMES).describe('Plan: `free`, `starter`, `growth` or `scale`.'),
     current: z.boolean().describe('True for the account that the token acts on.'),
-    joined_at: Timestamp.describe('Time at which the person joined the account.'),
+    joined_at: Timestamp,
   })
   .openapi('AccountOfPerson');
 
@@ -82,7 +82,7 @@ export const memberRoutes = routes('Account', 'members')
     description:
       'Gives a member another role, from the next request on. Requires a person who signed in within the last 15 minutes. The owner alone makes, changes and removes admins. The owner’s own role is refused with 409 `state_conflict`.',
     params: memberParams,
-    body: z.object({ role: z.enum(GIVEN_ROLES).describe('New role.') }).openapi('ChangeRoleRequest', { example: { role: 'developer' } }),
+    body: z.object({ role: z.enum(GIVEN_ROLES) }).openapi('ChangeRoleRequest', { example: { role: 'developer' } }),
     returns: MemberBody,
     codes: ['not_found', 'state_conflict'],
     once: ({ scope, actor, params: { user_id: personId }, body: { role } }, storeAnswer) =>
@@ -116,7 +116,7 @@ export const actingRoutes = routes('Authentication')
     sdk: 'auth.listAccounts',
     summary: 'List your accounts',
     description: 'Lists the accounts that you may act on, your own one first.',
-    returns: z.object({ items: z.array(AccountOfPersonBody).describe('Accounts.') }).openapi('AccountsOfPerson'),
+    returns: z.object({ items: z.array(AccountOfPersonBody) }).openapi('AccountsOfPerson'),
     answer: async ({ scope, actor }) => {
       const found = await listActing(scope, await getAccount(scope.db, actor.accountId));
       return {
@@ -144,8 +144,7 @@ export const actingRoutes = routes('Authentication')
         account_id: z
           .uuid()
           .transform((id) => id as AccountId)
-          .openapi({ type: 'string' })
-          .describe('Account to act on.'),
+          .openapi({ type: 'string' }),
       })
       .openapi('SwitchAccountRequest'),
     returns: AuthResponse,

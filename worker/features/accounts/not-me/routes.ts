@@ -21,8 +21,8 @@ export const notMeRoutes = routes('Account')
     body: LinkBody,
     returns: z
       .object({
-        change: z.string().describe('Change, as the email has it.'),
-        at: Timestamp.describe('Time of the change.'),
+        change: z.string(),
+        at: Timestamp,
         account: z.string().describe('Name of the account, as buyers see it.'),
         will: Parts.describe('Parts of the account that would be taken back or end.'),
       })
@@ -46,16 +46,14 @@ export const notMeRoutes = routes('Account')
     returns: z
       .object({
         undone: Parts.describe('Parts of the account that were taken back or ended.'),
-        ended: z
-          .object({
-            sessions: z.int().describe('Number of sessions.'),
-            keys: z.int().describe('Number of live keys.'),
-            endpoints: z.int().describe('Number of endpoints and hooks.'),
-            providers: z.int().describe('Number of sign-in providers.'),
-            passkeys: z.int().describe('Number of passkeys.'),
-            wallets: z.int().describe('Number of payout wallets.'),
-          })
-          .describe('Access that ended.'),
+        ended: z.object({
+          sessions: z.int(),
+          keys: z.int(),
+          endpoints: z.int(),
+          providers: z.int(),
+          passkeys: z.int(),
+          wallets: z.int(),
+        }),
         next: z.literal('/reset-password').describe('Page on which the emailed link sets a new password.'),
       })
       .openapi('NotMeResult'),

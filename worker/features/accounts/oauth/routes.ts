@@ -82,16 +82,14 @@ export const oauthRoutes = routes('Authentication')
     guards: [underCeiling],
     returns: z
       .object({
-        providers: z
-          .array(
-            z.object({
-              provider: Provider.describe('Provider name.'),
-              configured: z.boolean().describe('True if this deployment has the configuration.'),
-              callback_url: z.string().describe('Callback URL to register at the provider.'),
-              missing: z.array(z.string()).describe('Names of the missing variables.'),
-            }),
-          )
-          .describe('Sign-in providers.'),
+        providers: z.array(
+          z.object({
+            provider: Provider.describe('Provider name.'),
+            configured: z.boolean(),
+            callback_url: z.string().describe('Callback URL to register at the provider.'),
+            missing: z.array(z.string()),
+          }),
+        ),
       })
       .openapi('OAuthProviders'),
     answer: ({ ctx }) => ({ providers: listProviders(ctx) }),
@@ -115,7 +113,7 @@ export const oauthRoutes = routes('Authentication')
       .object({
         provider: Provider.describe('Provider name.'),
         callback_url: z.string().describe('Callback URL to register at the provider.'),
-        authorization_url: z.string().describe('URL to send the person to.'),
+        authorization_url: z.string(),
       })
       .openapi('OAuthStart'),
     codes: [
@@ -191,7 +189,7 @@ export const oauthRoutes = routes('Authentication')
             z.object({
               provider: Provider.describe('Provider name.'),
               email: z.string().optional().describe('Email address.'),
-              linked_at: Timestamp.describe('Time at which the provider was linked.'),
+              linked_at: Timestamp,
             }),
           )
           .describe('Entries of this page.'),

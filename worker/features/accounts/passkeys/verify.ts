@@ -21,39 +21,35 @@ const CREDENTIAL_ID_MAX = 1364;
 const ofCredential = {
   id: Base64Url(CREDENTIAL_ID_MAX).describe('Identifier of the credential.'),
   rawId: Base64Url(CREDENTIAL_ID_MAX).describe('Identifier of the credential.'),
-  type: z.literal('public-key').describe('Type of the credential.'),
-  authenticatorAttachment: z.string().max(32).nullish().describe('Attachment of the authenticator.'),
+  type: z.literal('public-key'),
+  authenticatorAttachment: z.string().max(32).nullish(),
   clientExtensionResults: z.record(z.string(), z.unknown()).optional().describe('Results of extensions. Ignored.'),
 };
-const ClientData = Base64Url(8192).describe('Client data of the browser.');
+const ClientData = Base64Url(8192);
 
 export const RegistrationResponse = z
   .object({
     ...ofCredential,
-    response: z
-      .object({
-        clientDataJSON: ClientData,
-        attestationObject: Base64Url(24_576).describe('Attestation object of the authenticator.'),
-        transports: z.array(z.string().max(32)).max(16).optional().describe('Transports of the authenticator.'),
-        authenticatorData: z.string().max(16_384).optional().describe('Copy of a part of the attestation object. Ignored.'),
-        publicKey: z.string().max(16_384).optional().describe('Copy of a part of the attestation object. Ignored.'),
-        publicKeyAlgorithm: z.int().optional().describe('Copy of a part of the attestation object. Ignored.'),
-      })
-      .describe('Response of the authenticator.'),
+    response: z.object({
+      clientDataJSON: ClientData,
+      attestationObject: Base64Url(24_576),
+      transports: z.array(z.string().max(32)).max(16).optional().describe('Transports of the authenticator.'),
+      authenticatorData: z.string().max(16_384).optional().describe('Copy of a part of the attestation object. Ignored.'),
+      publicKey: z.string().max(16_384).optional().describe('Copy of a part of the attestation object. Ignored.'),
+      publicKeyAlgorithm: z.int().optional().describe('Copy of a part of the attestation object. Ignored.'),
+    }),
   })
   .openapi('PasskeyRegistrationResponse', { description: '`RegistrationResponseJSON` of Web Authentication, as `toJSON()` returns it.' });
 
 export const AuthenticationResponse = z
   .object({
     ...ofCredential,
-    response: z
-      .object({
-        clientDataJSON: ClientData,
-        authenticatorData: Base64Url(8192).describe('Authenticator data.'),
-        signature: Base64Url(2048).describe('Signature of the authenticator.'),
-        userHandle: z.string().max(128).nullish().describe('Handle of the person at the authenticator.'),
-      })
-      .describe('Response of the authenticator.'),
+    response: z.object({
+      clientDataJSON: ClientData,
+      authenticatorData: Base64Url(8192),
+      signature: Base64Url(2048),
+      userHandle: z.string().max(128).nullish(),
+    }),
   })
   .openapi('PasskeyAuthenticationResponse', {
     description: '`AuthenticationResponseJSON` of Web Authentication, as `toJSON()` returns it.',

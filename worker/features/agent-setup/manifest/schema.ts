@@ -25,7 +25,7 @@ const ManifestProduct = z.object({
   ),
   name: ShownName(160).describe('Name of the product, as buyers see it.'),
   description: z.string().max(2000).optional().describe('Description of the product, as buyers see it.'),
-  price: Amount.describe('Price.'),
+  price: Amount,
   max_per_payer_per_day: Amount.optional().describe('Most USDC that one payer may pay for this product by x402 in one day (UTC).'),
   usage_units: z
     .number()
@@ -48,26 +48,25 @@ const ManifestProduct = z.object({
 
 const ManifestResource = z.object({
   method: z.string().min(1).max(16).describe('HTTP method.'),
-  url: Url.describe('URL of the resource.'),
+  url: Url,
   product_ref: z.string().normalize('NFC').min(1).max(OWN_NAME_MAX).describe('`external_product_id` or name of one of `products`.'),
-  units: z.number().default(1).describe('Units that one call consumes.'),
+  units: z.number().default(1),
 });
 
 export const manifestFields = {
   manifest_version: z.literal('1').describe('Version of the manifest format: `1`.'),
-  name: ShownName(120).describe('Name of the seller.'),
-  description: z.string().max(2000).optional().describe('Description of the seller and its offer.'),
+  name: ShownName(120),
+  description: z.string().max(2000).optional(),
   homepage_url: Url.optional().describe('https URL of the agent’s home page. Never fetched.'),
   contact_email: z.string().max(254).optional().describe('Contact email of the agent’s operator.'),
   resources: z.array(ManifestResource).max(100).default([]).describe('Resources for sale, by URL. The service never fetches them.'),
-  products: z.array(ManifestProduct).max(50).default([]).describe('Products to sell.'),
+  products: z.array(ManifestProduct).max(50).default([]),
   payout: z
     .object({
       rail_id: z.string().max(64).describe('Payment rail. GET /v1/access/rails lists them.'),
       wallet_address: z.string().max(64).describe('Address of a Solana wallet.'),
     })
-    .optional()
-    .describe('Destination of the money.'),
+    .optional(),
   webhooks: z
     .array(
       z.object({
@@ -91,12 +90,12 @@ export const manifestFields = {
     .describe('Requested permissions of the live key: `read`, `execute`.'),
   spend_limits: z
     .object({
-      per_payment: Amount.optional().describe('Maximum of one payment.'),
+      per_payment: Amount.optional(),
       per_day: Amount.optional().describe('Maximum per day (UTC).'),
     })
     .default({})
     .describe('Spending limits in USDC for payments with the setup secret. Days are UTC.'),
-  live_requested: z.boolean().default(false).describe('True if a live key is requested.'),
+  live_requested: z.boolean().default(false),
 };
 
 export const ManifestBody = z.object(manifestFields).openapi('SetupManifest');
@@ -107,15 +106,15 @@ export type Severity = (typeof SEVERITIES)[number];
 
 export const EvaluationBody = z
   .object({
-    score: z.int().describe('Score from 0 to 100.'),
+    score: z.int(),
     findings: z
       .array(
         z.object({
           severity: z.enum(SEVERITIES).describe('Severity of the finding. A manifest with an error is returned for changes.'),
-          code: z.string().describe('Code of the finding.'),
-          path: z.string().openapi({ example: 'resources[0].product_ref' }).describe('Location in the manifest.'),
-          message: z.string().describe('Description of the finding.'),
-          suggestion: z.string().describe('Suggested correction.'),
+          code: z.string(),
+          path: z.string().openapi({ example: 'resources[0].product_ref' }),
+          message: z.string(),
+          suggestion: z.string(),
         }),
       )
       .describe('Findings. Correct those of severity `error`.'),

@@ -69,7 +69,7 @@ const requireActivator = createMiddleware<ActivatorEnv>(async (c, next) => {
 
 const ActivationBody = z
   .object({
-    plan: z.enum(PLAN_NAMES).describe('Plan in effect.'),
+    plan: z.enum(PLAN_NAMES),
     paid_through: orNull(Timestamp).describe('End of the paid plan; null: the plan has no end, and purchases do not change it.'),
     account_id: AccountUuid,
     receipt_id: ReceiptUuid,

@@ -15,7 +15,7 @@ import { routes } from '#platform/http/route.ts';
 import { isBought, PAID_PLANS, PLAN_NAMES, PLANS, planAt, SUBSCRIPTION_STATUSES } from '#rules/plans.ts';
 import { findCustomer } from './store.ts';
 
-const Counts = { keys: z.int().describe('Number of active keys.'), endpoints: z.int().describe('Webhook endpoints.') };
+const Counts = { keys: z.int(), endpoints: z.int().describe('Webhook endpoints.') };
 
 const BillingSummaryBody = z
   .object({
@@ -24,10 +24,8 @@ const BillingSummaryBody = z
     current_period_end: orNull(Timestamp).describe('End of the current card period, or of the time bought by x402.'),
     cancel_at_period_end: z.boolean().describe('True if the subscription ends with the paid period.'),
     source: z.enum(['free', 'processor', 'x402']).describe('Source of the plan: `free`, the card `processor`, or `x402`.'),
-    usage: z.object({ ...Counts, products: z.int().describe('Number of active products.') }).describe('Current usage in live mode.'),
-    limits: z
-      .object({ ...Counts, products: orNull(z.int()).describe('Maximum number of active products; null: no limit.') })
-      .describe('Limits of the plan.'),
+    usage: z.object({ ...Counts, products: z.int() }).describe('Current usage in live mode.'),
+    limits: z.object({ ...Counts, products: orNull(z.int()).describe('Maximum number of active products; null: no limit.') }),
   })
   .openapi('BillingSummary');
 
@@ -109,7 +107,7 @@ export const billingRoutes = routes('Billing', 'billing')
         cancel_url: ReturnUrl.optional().describe('https URL for buyers who leave without payment.'),
       })
       .openapi('BillingCheckoutRequest', { example: { plan: 'growth' } }),
-    returns: z.object({ checkout_url: z.string().describe('URL of the checkout page.') }).openapi('BillingCheckout'),
+    returns: z.object({ checkout_url: z.string() }).openapi('BillingCheckout'),
     codes: ['state_conflict', 'billing_not_configured'],
     leased: async ({ ctx, scope, actor, body: { plan, success_url: successUrl, cancel_url: cancelUrl } }) => {
       requireFreshSignIn(ctx, actor);
@@ -129,7 +127,7 @@ export const billingRoutes = routes('Billing', 'billing')
     description:
       'Creates a session of the card portal. Requires a person who signed in within the last 15 minutes; keys are refused with 403. Returns 409 `state_conflict` before the first purchase by card.',
     mode: 'live',
-    body: z.object({ return_url: ReturnUrl.optional().describe('URL to return to.') }).openapi('BillingPortalRequest', { example: {} }),
+    body: z.object({ return_url: ReturnUrl.optional() }).openapi('BillingPortalRequest', { example: {} }),
     isBodyOptional: true,
     returns: z
       .object({ portal_url: z.string().describe('URL of the customer portal, for changes of card and subscription.') })
@@ -176,7 +174,7 @@ export const billingRoutes = routes('Billing', 'billing')
     body: z.unknown().openapi({ example: EVENT }).describe('Event of the payment processor.'),
     returns: z
       .object({
-        received: z.literal(true).describe('True if the event was stored.'),
+        received: z.literal(true),
         duplicate: z.boolean().describe('True if the same event was received before.'),
       })
       .openapi('ProcessorWebhookResponse'),

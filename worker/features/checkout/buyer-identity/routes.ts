@@ -24,7 +24,7 @@ export const identityRoutes = routes('Checkout')
         .object({
           identity_session_id: IdentitySessionUuid,
           provider: z.enum(IDENTITY_PROVIDERS).describe('Provider name.'),
-          deep_link: z.string().describe('URL to send the buyer to.'),
+          deep_link: z.string(),
           expires_at: ExpiresAt,
         })
         .openapi('IdentitySession'),

@@ -45,9 +45,9 @@ const PaymentSessionBody = z
     payment_session_id: z.uuid().describe('Identifier of the payment session.'),
     payment_id: PaymentUuid.optional(),
     status: z.enum(['open', 'pending_confirmation', 'completed', 'failed', 'expired']).describe('Status of the object.'),
-    checkout_url: z.string().describe('URL of the checkout page for the buyer.'),
+    checkout_url: z.string(),
     product_id: ProductUuid,
-    price: MoneyBody.describe('Price.'),
+    price: MoneyBody,
     expires_at: ExpiresAt,
     created_at: CreatedAt,
   })

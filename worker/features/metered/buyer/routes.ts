@@ -50,7 +50,7 @@ const AnnounceRequest = z
       .regex(/^[\x21-\x7e]{1,256}$/)
       .optional()
       .describe('Identifier of the delivery.'),
-    sessionId: z.string().max(64).describe('Address of the channel.'),
+    sessionId: z.string().max(64),
   })
   .openapi('MeteredAnnouncement');
 

@@ -6,9 +6,9 @@ import { MoneyBody, Timestamp, TransactionSignature } from '#platform/http/opena
 
 export const RefundBody = z
   .object({
-    amount: MoneyBody.describe('Refunded amount.'),
+    amount: MoneyBody,
     tx_signature: TransactionSignature,
-    at: Timestamp.describe('Time of the refund.'),
+    at: Timestamp,
   })
   .openapi('Refund');
 

@@ -75,7 +75,7 @@ export const refundRoutes = routes('Payments', 'refunds')
     summary: 'Confirm a refund',
     description:
       'Confirms a refund from the chain. Optional: the service also finds refunds by itself, a little later. A repeated call returns the same response.',
-    body: z.object({ tx_signature: TxSignature.describe('Signature of the transaction.') }).openapi('ConfirmRefundRequest'),
+    body: z.object({ tx_signature: TxSignature }).openapi('ConfirmRefundRequest'),
     returns: ok(PaymentBody, 'Payment with the refund'),
     codes: ['not_found', 'payment_transaction_conflict', 'state_conflict', 'payment_mismatch', 'rpc_unavailable'],
     load: ({ scope, params }) => loadPayment(scope, params.payment_id, scope),

@@ -67,10 +67,7 @@ export const chainWebhookRoutes = routes('Provider webhooks').public({
     .unknown()
     .openapi({ example: { signature: '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW' } })
     .describe('Enhanced transaction, or a list of them. Only `signature` is read.'),
-  returns: ok(
-    z.object({ accepted: z.int().describe('Number of transactions accepted for processing.') }).openapi('ChainWebhookResponse'),
-    'Queued; the outcome is not known yet',
-  ),
+  returns: ok(z.object({ accepted: z.int() }).openapi('ChainWebhookResponse'), 'Queued; the outcome is not known yet'),
   refusals: errors('rate_limited', 'webhook_signature_failed', 'invalid_rpc_payload', 'payload_too_large', 'unsupported_media_type'),
   answer: async ({ c, ctx }) => {
     const signatures = signaturesOf(await c.req.json());

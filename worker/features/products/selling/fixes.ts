@@ -22,8 +22,8 @@ export const FixBody = z
   .object({
     detail: Detail,
     method: z.enum(['GET', 'POST', 'PUT', 'PATCH']).optional().describe('HTTP method.'),
-    path: z.string().optional().describe('Path to call.'),
-    body: z.record(z.string(), z.unknown()).optional().describe('Request body to send.'),
+    path: z.string().optional(),
+    body: z.record(z.string(), z.unknown()).optional(),
     transaction: z.string().optional().describe('Unsigned transaction in base64. Sign it with the payout wallet and send it.'),
     sign_url: z.url().optional().describe('Page that explains the transaction and lets a wallet sign and send it.'),
   })

@@ -11,9 +11,9 @@ export const ListingBody = z
   .object({
     product_id: ProductUuid,
     slug: ProductSlug,
-    name: z.string().describe('Name of the product.'),
-    description: z.string().optional().describe('Description of the product.'),
-    price: MoneyBody.describe('Price.'),
+    name: z.string(),
+    description: z.string().optional(),
+    price: MoneyBody,
     accepted_assets: z
       .array(z.enum(ASSETS))
       .describe('Assets that can currently be paid. Connect without an asset uses the first. Empty if nothing can be paid.'),
@@ -28,18 +28,16 @@ export const ListingBody = z
     ),
     network: z.string().describe('Network: `mainnet` or `devnet`.'),
     livemode: Livemode,
-    checkout_url: z.string().describe('URL of the checkout page.'),
-    merchant: z
-      .object({
-        display_name: z.string().describe('Name of the account, as buyers see it.'),
-        brand_name: z.string().optional().describe('Brand name of the seller.'),
-        logo_url: z.string().optional().describe('URL of the seller’s logo.'),
-        hero_image_url: z.string().optional().describe('URL of a wide image above the product.'),
-        accent_hex: z.string().optional().describe('Color of the seller’s buttons, such as `#1a2b3c`.'),
-        success_button_label: z.string().optional().describe('Label of the button that returns to the shop.'),
-        support_url: z.string().optional().describe('URL of the seller’s support.'),
-      })
-      .describe('Seller.'),
+    checkout_url: z.string(),
+    merchant: z.object({
+      display_name: z.string().describe('Name of the account, as buyers see it.'),
+      brand_name: z.string().optional(),
+      logo_url: z.string().optional(),
+      hero_image_url: z.string().optional().describe('URL of a wide image above the product.'),
+      accent_hex: z.string().optional().describe('Color of the seller’s buttons, such as `#1a2b3c`.'),
+      success_button_label: z.string().optional(),
+      support_url: z.string().optional(),
+    }),
   })
   .openapi('Offer');
 

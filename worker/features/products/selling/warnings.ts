@@ -24,8 +24,8 @@ export const CreatedProductBody = ProductBody.extend({
     .array(
       z
         .object({
-          code: z.enum(CODES).describe('Code of the warning.'),
-          message: z.string().describe('Description of the warning.'),
+          code: z.enum(CODES),
+          message: z.string(),
           fix: FixBody.describe('Call that resolves the problem.'),
         })
         .openapi('ProductWarning'),

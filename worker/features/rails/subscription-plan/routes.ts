@@ -27,7 +27,7 @@ const SubscriptionPlanBody = z
     plan_id: z.string().describe('Number of the plan in the program, derived from its terms.'),
     terms: z
       .object({
-        amount: MoneyBody.describe('Price of a period.'),
+        amount: MoneyBody,
         period_hours: z.int().describe('Length of a period in hours.'),
         destination: z.string().describe('Payout wallet. The plan can pay no other wallet.'),
         puller: z.string().describe('Key of this service that collects. It holds no money of yours or of buyers.'),
@@ -121,7 +121,7 @@ export const subscriptionPlanRoutes = routes('Subscriptions', 'products')
     description:
       'Reads the plan back from the chain and verifies every field. 422 `payment_mismatch` names the field that differs in `meta.reason`; `not_published` if no plan is found.',
     key: 'required',
-    body: z.object({ tx_signature: TxSignature.describe('Signature of the transaction.') }).openapi('ConfirmSubscriptionPlanRequest'),
+    body: z.object({ tx_signature: TxSignature }).openapi('ConfirmSubscriptionPlanRequest'),
     returns: SubscriptionPlanBody,
     codes: [...planErrors, 'plan_limit_reached', 'payment_mismatch'],
     once: (call, storeAnswer) => publish(call, call.params.product_id, storeAnswer, confirmPlan),

@@ -9,7 +9,7 @@ const LINES_MAX = 50;
 
 const Line = z
   .object({
-    description: ShownName(500).describe('Description of the line.'),
+    description: ShownName(500),
     quantity: decimal.describe('Quantity: a decimal as text.'),
     amount: decimal.describe('Decimal amount of the line as text. For display only.'),
   })
@@ -21,7 +21,7 @@ const partyFields = {
 };
 const buyerFields = { ...partyFields, email: z.email().max(254).describe('Email address.') };
 const taxFields = {
-  label: ShownName(64).describe('Name of the tax.'),
+  label: ShownName(64),
   rate_percent: decimal.describe('Rate in percent: a decimal as text.'),
   amount: decimal.describe('Decimal amount of the tax as text.'),
 };
@@ -45,8 +45,8 @@ const plain = {
   reference: ShownName(120).describe('Text of your own, such as an order number.'),
   issued_on: date.describe('Date of the invoice, such as `2026-11-21`.'),
   due_on: date.describe('Due date of the invoice, such as `2026-12-21`.'),
-  notes: ShownText(2000).describe('Further notes.'),
-  lines: z.array(Line).max(LINES_MAX).describe('Lines of the invoice.'),
+  notes: ShownText(2000),
+  lines: z.array(Line).max(LINES_MAX),
 };
 
 const GROUPS = { seller: 'Seller, as the invoice names it.', bill_to: 'Billed party.', tax: 'Included tax.' };

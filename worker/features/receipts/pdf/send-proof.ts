@@ -16,8 +16,8 @@ import { documentOf, getReceipt } from '../store.ts';
 export const SendProofRequest = z
   .object({
     email: z.email().max(254).describe('Email address.'),
-    name: ShownName(120).optional().describe('Name of the recipient.'),
-    message: ShownName(500).optional().describe('Message to the recipient.'),
+    name: ShownName(120).optional(),
+    message: ShownName(500).optional(),
     locale: z.enum(LOCALE_NAMES).optional().describe('Language of emails, such as `en`.'),
   })
   .openapi('SendProofRequest', { example: { email: 'buyer@example.com', message: 'Here is the proof you asked for.' } });

@@ -52,15 +52,15 @@ export const integrationRoutes = routes('Integrations', 'webhooks')
         status: z.enum(['ok', 'degraded']).describe('Status of the object.'),
         endpoints: z
           .object({
-            enabled: z.int().describe('Number of enabled endpoints.'),
-            disabled: z.int().describe('Number of disabled endpoints.'),
-            failing: z.int().describe('Number of endpoints that currently fail.'),
+            enabled: z.int(),
+            disabled: z.int(),
+            failing: z.int(),
           })
           .describe('Webhook endpoints.'),
-        last_delivery_at: Timestamp.optional().describe('Time of the last delivery.'),
+        last_delivery_at: Timestamp.optional(),
         success_rate_24h: z.number().optional().describe('Share of deliveries that succeeded within 24 hours. Absent if none ended.'),
         oldest_pending_seconds: z.int().optional().describe('Age of the oldest pending delivery in seconds. Absent if none is pending.'),
-        hooks: z.int().describe('Number of automation hooks.'),
+        hooks: z.int(),
       })
       .openapi('IntegrationHealth'),
     answer: async ({ scope }) => {

@@ -16,7 +16,7 @@ export const keyResourceRoutes = routes('API keys', 'keys')
     returns: z
       .object({
         endpoints: z.array(EndpointBody).describe('Webhook endpoints.'),
-        hooks: z.array(HookBody).describe('Automation hooks.'),
+        hooks: z.array(HookBody),
       })
       .openapi('KeyResources'),
     codes: ['not_found'],

@@ -100,7 +100,7 @@ export const webhookRoutes = routes('Webhooks', 'webhooks')
       'Delivers missed events again: at most 90 days back and 20,000 events per call, oldest first. Repeat until `scheduled` is 0.',
     body: z
       .object({
-        since: z.iso.datetime({ offset: true }).describe('Start of the time range.'),
+        since: z.iso.datetime({ offset: true }),
         until: z.iso.datetime({ offset: true }).optional().describe('End of the time range; the current time by default.'),
       })
       .refine(({ since, until }) => until === undefined || Date.parse(since) <= Date.parse(until), {
@@ -114,7 +114,7 @@ export const webhookRoutes = routes('Webhooks', 'webhooks')
         description: 'Scheduled',
         content: {
           'application/json': {
-            schema: z.object({ scheduled: z.int().describe('Number of deliveries scheduled.') }).openapi('WebhookRecovery'),
+            schema: z.object({ scheduled: z.int() }).openapi('WebhookRecovery'),
           },
         },
       },

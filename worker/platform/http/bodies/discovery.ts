@@ -19,7 +19,7 @@ const Values = z.record(z.string(), z.unknown());
 /** Both forms share an object, so that each fault has the path of its field. */
 const RouteBody = z
   .object({
-    method: z.enum(ROUTE_METHODS).optional().describe('Method of an HTTP route.'),
+    method: z.enum(ROUTE_METHODS).optional(),
     tool_name: z
       .string()
       .regex(/^[\x21-\x7e]{1,128}$/, 'Expected 1 to 128 visible characters')
@@ -43,11 +43,11 @@ const RouteBody = z
     body: JsonSchemaObject.optional().describe('JSON Schema of the body of POST, PUT and PATCH.'),
     body_type: z.enum(BODY_TYPES).optional().openapi({ default: 'json' }).describe('Encoding of the body of POST, PUT and PATCH.'),
     input_schema: JsonSchemaObject.optional().describe('JSON Schema of the arguments of an MCP tool. Required for it.'),
-    transport: z.enum(TRANSPORTS).optional().describe('Transport of an MCP tool.'),
+    transport: z.enum(TRANSPORTS).optional(),
     example: Values.optional().describe(
       'Example that satisfies the schemas: `path_params`, `query` and `body` of an HTTP route, the arguments of an MCP tool. Required if a schema has required fields.',
     ),
-    output_example: z.unknown().optional().describe('Example of the response.'),
+    output_example: z.unknown().optional(),
   })
   .openapi('DiscoveryRoute', {
     description: `HTTP route or MCP tool that a product sells, at most ${ROUTE_BYTES_MAX} bytes of JSON. JSON Schemas are of 2020-12 and of type \`object\`.`,
@@ -65,7 +65,7 @@ type RouteInput = z.infer<typeof RouteBody>;
 const fields = {
   service_name: Label.optional().describe('Name of the service, 1 to 32 printable ASCII characters.'),
   tags: z.array(Label).max(5).optional().describe('Topics of the service, each 1 to 32 printable ASCII characters.'),
-  icon_url: z.string().max(256).optional().describe('https URL of the icon of the service.'),
+  icon_url: z.string().max(256).optional(),
   routes: z.array(RouteBody).max(ROUTES_MAX),
 };
 
