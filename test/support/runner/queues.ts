@@ -101,10 +101,16 @@ export class AttemptQueues {
     await Promise.all(this.#loops);
   }
 
+  /** Waits until nothing is under way but requests to silent servers. */
+  async quieten(silent: ReturnType<typeof holdSilent>): Promise<void> {
+    await this.drain();
+    while (this.#underWay > silent.open()) await pause(2);
+  }
+
   /** Waits for the remaining work. Silent servers time out once only they are waited for. */
   async end(silent?: ReturnType<typeof holdSilent>): Promise<void> {
-    await this.drain();
-    while (silent && this.#underWay > silent.open()) await pause(2);
+    if (silent === undefined) await this.drain();
+    else await this.quieten(silent);
     await silent?.expire();
     await Promise.all(this.#background);
   }
