@@ -115,8 +115,10 @@ export class Blocks {
     );
   }
 
-  append(key: string, line: Line): boolean {
+  /** Appends a line, and drops the lines of the tail that are older than `before`, which costs no row. Returns whether a block was sealed. */
+  append(key: string, line: Line, before: number): boolean {
     const text = lineOf(this.#hashOf(key), line);
+    if (this.tail !== '' && readLine(this.tail.slice(1)).tick < before) this.#trim(before);
     const isFull = this.tail !== '' && this.tail.length + text.length > BLOCK_CHARS;
     if (isFull) this.#seal();
     this.tail += text;
@@ -133,17 +135,22 @@ export class Blocks {
     else this.tail = amended(this.tail);
   }
 
+  /** Tick of the oldest block. */
   get oldestTick(): number | null {
-    const [row] = this.#tables.rows<{ tick: number | null }>('SELECT min(tick) AS tick FROM blocks');
-    return row?.tick ?? (this.tail === '' ? null : readLine(this.tail.slice(1)).tick);
+    return this.#tables.rows<{ tick: number | null }>('SELECT min(tick) AS tick FROM blocks')[0]?.tick ?? null;
   }
 
   dropBefore(before: number, blocksMax: number): void {
     const old = 'SELECT tick FROM blocks WHERE tick < ? ORDER BY tick LIMIT ?';
     this.#tables.write(`DELETE FROM blocks WHERE tick IN (${old})`, before, blocksMax);
     this.#tables.write('DELETE FROM indexes WHERE tick < (SELECT coalesce(min(tick), ?) FROM blocks)', before);
+    this.#trim(before);
+    this.load(this.tail);
+  }
+
+  #trim(before: number): void {
     const retained = linesOf(this.tail).filter((line) => readLine(line).tick >= before);
-    this.load(retained.map((line) => `\n${line}`).join(''));
+    this.tail = retained.map((line) => `\n${line}`).join('');
   }
 
   #hashOf(key: string): string {

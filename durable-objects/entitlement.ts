@@ -40,7 +40,7 @@ import type { Recorded } from './operations.ts';
  * Balance of one entitlement, one object per (merchant, mode, product, customer): the only authority on remaining units. Rules are in
  * worker/rules/balance.ts.
  */
-export class Entitlement extends DurableObject<Env> implements EntitlementRpc {
+export class EntitlementObject extends DurableObject<Env> implements EntitlementRpc {
   readonly #ledger: Ledger<State, Content, Event>;
   readonly #holding: Holding;
 
@@ -57,13 +57,18 @@ export class Entitlement extends DurableObject<Env> implements EntitlementRpc {
       dueAt,
       passTime: () => this.#holding.passTime(),
       isUse: (before, after) => before.endsSeenThrough === after.endsSeenThrough && isUse(before.balance, after.balance),
-      publish: async ({ identity, balance, renewal }, events, { now, requestId, isUseOnly }) => {
-        const snapshot = snapshotOf(balance, identity!, judgedAt(renewal, now));
-        const queue = identity!.livemode ? this.env.JOBS : this.env.SANDBOX;
-        await queue.send({ kind: 'projectEntitlement', projection: { snapshot, events, ...(isUseOnly && { isUseOnly }) }, requestId });
+      publish: async (held, events, { now, requestId }) => {
+        const queue = held.identity!.livemode ? this.env.JOBS : this.env.SANDBOX;
+        await queue.send({ kind: 'projectEntitlement', projection: { snapshot: projectionOf(held, now), events }, requestId });
       },
+      storeUses: (held, { now, requestId }) => this.storeUses(projectionOf(held, now), requestId),
     });
     this.#holding = new Holding(this.#ledger);
+  }
+
+  /** Stores uses in the database at once. Returns false if a message must do it. The Worker that hosts the object knows the database. */
+  protected async storeUses(_snapshot: EntitlementSnapshot, _requestId: string | undefined): Promise<boolean> {
+    return false;
   }
 
   consume(operation: Operation<UseRequest>): Promise<ConsumeAnswer> {
@@ -243,6 +248,9 @@ export class Entitlement extends DurableObject<Env> implements EntitlementRpc {
     return { consumptionId: consumptionIdOf(this.#ledger.state.identity!.entitlementId, tick), units };
   }
 }
+
+const projectionOf = ({ identity, balance, renewal }: State, now: number): EntitlementSnapshot =>
+  snapshotOf(balance, identity!, judgedAt(renewal, now));
 
 const signInKey = (nonce: string): string => `sign_in:${nonce}`;
 

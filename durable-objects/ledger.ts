@@ -3,7 +3,7 @@ import type { Called, Projected } from '#rules/entitlement-rpc.ts';
 import { BLOCK_TABLES } from './blocks.ts';
 import { Groups, type LogName, logCommit, type Outcome, type Waiting } from './groups.ts';
 import { Operations, type Packing, readRow, rowText } from './operations.ts';
-import { acknowledge, EMPTY_OUTBOX, noteChange, OUTBOX_TABLE, type OutboxPage, sendAt, takeMessages } from './outbox.ts';
+import { acknowledge, EMPTY_OUTBOX, flushed, hasRung, noteChange, OUTBOX_TABLE, type OutboxPage, sendAt, takeMessages } from './outbox.ts';
 import { Tables } from './tables.ts';
 
 /** Tolerance for a caller's clock. A clock that is a day ahead must not end access or expire keys. */
@@ -26,7 +26,9 @@ interface LedgerRules<State, Content, Event> extends LogName<State>, Packing<Con
   /** True if the steps between two states are uses alone, so that their projection may wait. Absent if none may. */
   isUse?(before: State, after: State): boolean;
   /** Queues the message that updates the database. May repeat the same message. The database acknowledges with `published`. */
-  publish(state: State, events: Event[], called: Called & { isUseOnly: boolean }): Promise<void>;
+  publish(state: State, events: Event[], called: Called): Promise<void>;
+  /** Updates the database after uses alone. Returns whether it is done: if not, a message does it. Required with `isUse`. */
+  storeUses?(state: State, called: Called): Promise<boolean>;
 }
 
 interface LedgerRow<State> extends OutboxPage {
@@ -58,6 +60,8 @@ export class Ledger<State, Content, Event> {
   /** Null if unknown to this instance: the next write sets the alarm. */
   #alarmAt: number | null = null;
   #isAwake = false;
+  /** Time at which the alarm should have stored uses, as found by a waking instance. Done already, or about to be. */
+  #rungAt: number | null = null;
   #hasEmitted = false;
   #backoffUntil = 0;
 
@@ -82,8 +86,11 @@ export class Ledger<State, Content, Event> {
     this.#alarmAt = null;
     // The platform retries a failing alarm. A new alarm set meanwhile would replace the retry and reset its count.
     this.#isAwake = true;
+    if (this.#rungAt !== null) this.#page = { ...this.#page, flushAt: this.#page.flushAt ?? this.#rungAt };
+    this.#rungAt = null;
     try {
       await this.#runHere(() => this.#rules.passTime());
+      await this.#storeUses();
       await this.#publish();
       await this.#runHere(() => this.operations.purge(Date.now()));
       this.#backoffUntil = 0;
@@ -98,8 +105,7 @@ export class Ledger<State, Content, Event> {
 
   /** Removes acknowledged events from the outbox. Safe if late, repeated or out of order. */
   published(projected: Projected): Promise<void> {
-    const { requestId, isRoutine } = projected;
-    return this.#runHere(() => this.#turnPage(acknowledge(this.#page, projected, Date.now(), this.tables)), requestId, isRoutine);
+    return this.#runHere(() => this.#turnPage(acknowledge(this.#page, projected, Date.now(), this.tables)), projected.requestId);
   }
 
   get now(): number {
@@ -131,8 +137,8 @@ export class Ledger<State, Content, Event> {
     this.tables.write('INSERT INTO outbox VALUES (?, ?)', this.#version(), JSON.stringify(event));
   }
 
-  #runHere<T>(operation: () => T, requestId?: string, isRoutine = false): Promise<T> {
-    return this.run({ now: Date.now(), requestId, isRoutine }, operation);
+  #runHere<T>(operation: () => T, requestId?: string): Promise<T> {
+    return this.run({ now: Date.now(), requestId }, operation);
   }
 
   async #commit(group: readonly Waiting[]): Promise<Outcome[]> {
@@ -219,21 +225,28 @@ export class Ledger<State, Content, Event> {
     this.tables.isDirty = true;
   }
 
+  /**
+   * Stores uses alone in the database. No row of the object records it: the platform rings an alarm until its handler ends, so a crash
+   * repeats it.
+   */
+  async #storeUses(): Promise<void> {
+    const { flushAt, isUseOnly, state, seenAt, changedBy } = this.#page;
+    if (flushAt === null || !isUseOnly || !this.#rules.storeUses) return;
+    // Before waiting, because a use that arrives meanwhile plans a flush of its own.
+    this.#page = flushed(this.#page, Date.now());
+    const isStored = await this.#rules.storeUses(state, { now: seenAt, requestId: changedBy ?? undefined });
+    if (!isStored) this.#page = { ...this.#page, flushAt };
+  }
+
   async #publish(): Promise<void> {
-    const { changedBy, isUseOnly } = this.#page;
-    const requestId = changedBy ?? undefined;
+    const requestId = this.#page.changedBy ?? undefined;
     // Recorded before sending: a crash in between repeats the message and never loses it.
-    const due = await this.#runHere(
-      () => {
-        const { page, messages } = takeMessages<LedgerRow<State>, Event>(this.#page, this.#version(), Date.now(), this.tables);
-        this.#turnPage(page);
-        return { ...page, messages };
-      },
-      requestId,
-      isUseOnly,
-    );
-    for (const events of due.messages)
-      await this.#rules.publish(due.state, events, { now: due.seenAt, requestId, isUseOnly: isUseOnly && events.length === 0 });
+    const due = await this.#runHere(() => {
+      const { page, messages } = takeMessages<LedgerRow<State>, Event>(this.#page, this.#version(), Date.now(), this.tables);
+      this.#turnPage(page);
+      return { ...page, messages };
+    }, requestId);
+    for (const events of due.messages) await this.#rules.publish(due.state, events, { now: due.seenAt, requestId });
   }
 
   /** Sets the object's single alarm to the earliest of publishing, the state's own time and purging. */
@@ -261,7 +274,9 @@ export class Ledger<State, Content, Event> {
       ...EMPTY_OUTBOX,
     };
     const { seenAt, ...page } = stored?.page ?? empty;
-    this.#page = { ...page, seenAt: page.followsCallers ? seenAt : believable(seenAt) };
+    this.#rungAt = hasRung(page, Date.now()) ? page.flushAt : null;
+    const current = this.#rungAt === null ? page : flushed(page, this.#rungAt);
+    this.#page = { ...current, seenAt: page.followsCallers ? seenAt : believable(seenAt) };
     this.#alarmAt = page.alarmAt !== null && page.alarmAt > Date.now() ? page.alarmAt : null;
   }
 }

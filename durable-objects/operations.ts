@@ -85,10 +85,12 @@ export class Operations<Content> {
   }
 
   record(tick: number, key: string, fingerprint: string, content: Content): void {
-    const isSealed = this.#blocks.append(key, { tick, check: checkOf(fingerprint), content: this.#packing.pack(content) });
-    if (isSealed) this.#checkRoom();
+    const line = { tick, check: checkOf(fingerprint), content: this.#packing.pack(content) };
+    const isSealed = this.#blocks.append(key, line, Date.now() - RETENTION_MS);
     this.#tables.isDirty = true;
-    this.#oldestTick ??= tick;
+    if (!isSealed) return;
+    this.#checkRoom();
+    this.#oldestTick ??= this.#blocks.oldestTick;
   }
 
   amend(tick: number, content: Content): void {
@@ -100,9 +102,10 @@ export class Operations<Content> {
    * Time at which capacity returns. Null if there is room. Measured per sealed block, because a measurement costs as much as an operation.
    */
   get fullUntil(): number | null {
-    return this.#isFull ? this.purgeAt : null;
+    return this.#isFull ? (this.purgeAt ?? Date.now() + RETENTION_MS + PURGE_SLACK_MS) : null;
   }
 
+  /** Null if the newest operations are all there is. They take a block's size at most. */
   get purgeAt(): number | null {
     return this.#oldestTick === null ? null : this.#oldestTick + RETENTION_MS + PURGE_SLACK_MS;
   }

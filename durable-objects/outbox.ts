@@ -56,8 +56,13 @@ export function noteChange<Page extends OutboxPage>(page: Page, { isUse, now }: 
   return { ...page, flushAt: now + useDelayMs, isUseOnly: true, useDelayMs };
 }
 
+/** True if the alarm of uses alone is due: it has rung, or it is about to. */
+export const hasRung = ({ flushAt, isUseOnly }: OutboxPage, now: number): boolean => isUseOnly && flushAt !== null && flushAt <= now;
+
+export const flushed = <Page extends OutboxPage>(page: Page, flushedAt: number): Page => ({ ...page, flushAt: null, flushedAt });
+
 /**
- * Returns the messages to send now and the page after sending. New changes go out with every call. Unacknowledged events go out again, all
+ * Returns the messages to send now and the page after sending. New changes go out with every call, uses alone when due. Unacknowledged events go out again, all
  * together, once their pause has passed.
  */
 export function takeMessages<Page extends OutboxPage, Event>(
@@ -67,7 +72,8 @@ export function takeMessages<Page extends OutboxPage, Event>(
   tables: Tables,
 ): { page: Page; messages: Event[][] } {
   const repeated = page.awaited && now >= repeatAt(page.awaited) ? page.awaited : null;
-  if (!repeated && page.flushAt === null) return { page, messages: [] };
+  const isDue = page.flushAt !== null && !(page.isUseOnly && page.flushAt > now);
+  if (!repeated && !isDue) return { page, messages: [] };
   const rows = tables.rows<{ version: number; event: string }>(
     'SELECT version, event FROM outbox WHERE version > ? ORDER BY version LIMIT ?',
     repeated ? 0 : page.sentVersion,

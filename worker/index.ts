@@ -11,12 +11,20 @@ import {
 } from '#platform/context.ts';
 import { recordNotes } from '#platform/metrics-dataset.ts';
 import { followLocalClock } from '#platform/providers/local-clock.ts';
+import type { EntitlementSnapshot } from '#rules/balance.ts';
 import { IDENTITY_PROVIDERS } from '#rules/payment-terms.ts';
+import { EntitlementObject } from '../durable-objects/entitlement.ts';
 import { front, isInFront } from './critical-routes.ts';
 
 export { Admission } from '../durable-objects/admission.ts';
-export { Entitlement } from '../durable-objects/entitlement.ts';
 export { MeteredSession } from '../durable-objects/metered/metered-session.ts';
+
+/** The object, hosted by a Worker that knows the database of its copy. */
+export class Entitlement extends EntitlementObject {
+  protected override storeUses(snapshot: EntitlementSnapshot, cause: string | undefined): Promise<boolean> {
+    return withBudget(async () => (await import('./jobs.ts')).takeUses(chargedEnv(this.env), snapshot, cause));
+  }
+}
 
 const PLATFORM_QUEUES = new Set(IDENTITY_PROVIDERS.map((provider) => `svc-${provider}`));
 

@@ -2,7 +2,7 @@ import { formatErrorChain } from '#core/errors.ts';
 import { type AccountId, eventIdOf, type PaymentId, type SandboxSessionId } from '#core/ids.ts';
 import { attemptMail } from '#features/email-delivery/attempt.ts';
 import { hintFinal } from '#features/entitlements/credit-payments.ts';
-import { projectEntitlement } from '#features/entitlements/entitlement.ts';
+import { projectEntitlement, storeUses } from '#features/entitlements/entitlement.ts';
 import { attemptPlacement } from '#features/membership-delivery/attempt.ts';
 import { projectMeteredSession, scopeOfSession } from '#features/metered/session.ts';
 import { watchSessions } from '#features/metered/watch/watch-channels.ts';
@@ -26,6 +26,7 @@ import type { ParkedMessage } from '#platform/db/tables/operations.ts';
 import { deferring, isSampled, logRequest } from '#platform/log.ts';
 import { deleteParked, endParked, listParked, parkMessages } from '#platform/queues/parked-messages.store.ts';
 import { announceEntries } from '#platform/queues/send-jobs.ts';
+import type { EntitlementSnapshot } from '#rules/balance.ts';
 import { followActs } from './event-handlers.ts';
 
 const RETRY_SECONDS = 10;
@@ -148,14 +149,26 @@ async function consumeJob(queue: string, messages: readonly Message<Job>[], env:
     for (const message of messages) message.retry({ delaySeconds: RETRY_SECONDS });
   }
   announceEntries(ctx);
-  const isRoutine = job.kind === 'projectEntitlement' && job.projection.isUseOnly === true && notes.length === 0;
-  if (isRoutine && !isSampled(cause ?? '')) return;
   logRequest({
     ...ids,
     job: isKnown(kind) ? kind : `unknown kind, parked: ${String(kind).slice(0, 64)}`,
     ms: ctx.elapsedMs(),
     ...(notes.length > 0 ? { notes } : {}),
   });
+}
+
+/** Stores uses for an object's alarm. Returns false if the database did not, so that the object sends a message. */
+export async function takeUses(env: Env, snapshot: EntitlementSnapshot, cause?: string): Promise<boolean> {
+  const requestId = `entitlement_${snapshot.entitlementId}`;
+  const ids = { request_id: requestId, ...(cause ? { cause } : {}) };
+  try {
+    await storeUses(newCtx(env, { requestId, kind: 'job', cause, defer: () => {} }), snapshot);
+    if (isSampled(cause ?? '')) logRequest({ ...ids, job: 'storeUses' });
+    return true;
+  } catch (error) {
+    logRequest({ ...ids, job: 'storeUses', notes: [formatErrorChain(error)] });
+    return false;
+  }
 }
 
 /**

@@ -17,7 +17,7 @@ import { World } from '../support/world.ts';
 
 /** Id that the log does not sample. The samples are added to the counts. */
 const UNSAMPLED = 'req-not-sampled';
-const LINES_OF_CONSUME = 2;
+const LINES_OF_CONSUME = 3;
 const GROUP = 12;
 /** Payments of which the bytes are measured. Fewer fill the pages of the indexes less well. */
 const STORED = 300;

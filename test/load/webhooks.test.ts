@@ -24,7 +24,7 @@ async function expectDelivered(who: Consumer): Promise<void> {
   }
 }
 
-it('every event reaches 14 healthy endpoints while unresponsive ones have not answered one', { timeout: 600_000 }, async () => {
+it('healthy endpoints receive every event before an unresponsive one has answered', { timeout: 600_000 }, async () => {
   const merchant = await w.merchant();
   const consumers = await Promise.all(
     [...HEALTHY, ...SICK].map(async (habit) => ({ habit, who: await consumer(w, merchant, habit, { event_types: ['payout.*'] }) })),

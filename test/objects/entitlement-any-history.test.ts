@@ -38,6 +38,17 @@ class FaultyObject {
   async open(): Promise<void> {
     setTime(this.now);
     this.#jobs = await interceptJobs(this.holder.stub);
+    this.#jobs.uses = below(3) === 0 ? 'refused' : 'recorded';
+  }
+
+  /** Takes what the object has sent, and what it has stored by itself. */
+  #take(): void {
+    this.#queue.push(...this.#jobs.sent.splice(0));
+    for (const snapshot of this.#jobs.stored.splice(0)) this.#list(snapshot);
+  }
+
+  #list(snapshot: EntitlementProjection['snapshot']): void {
+    if ((this.listed?.version ?? 0) < snapshot.version) this.listed = snapshot;
   }
 
   /** Makes a call that may be cut off, and repeats it until answered. */
@@ -47,7 +58,7 @@ class FaultyObject {
     await first;
     if (below(6) === 0) await evictDurableObject(this.holder.stub).catch(() => null);
     const answer = await untilAnswered(this.holder, call);
-    this.#queue.push(...this.#jobs.sent.splice(0));
+    this.#take();
     await this.open();
     return answer;
   }
@@ -84,7 +95,7 @@ class FaultyObject {
 
   async ring(): Promise<void> {
     if ((await readAlarm(this.holder.stub)) !== null) await runDurableObjectAlarm(this.holder.stub);
-    this.#queue.push(...this.#jobs.sent.splice(0));
+    this.#take();
   }
 
   /** Delivers queued messages in any order. Each may be lost or doubled, and its acknowledgement lost. */
@@ -92,7 +103,7 @@ class FaultyObject {
     for (const message of shuffled(this.#queue.splice(0), random)) {
       if (!isReliable && below(3) === 0) continue;
       if (!isReliable && below(4) === 0) this.#queue.push(message);
-      if ((this.listed?.version ?? 0) < message.snapshot.version) this.listed = message.snapshot;
+      this.#list(message.snapshot);
       for (const { type, snapshot } of message.events) this.events.set(snapshot.version, type);
       if (isReliable || below(4) > 0) await untilAnswered(this.holder, async () => this.holder.stub.published(projectedOf(message)));
     }

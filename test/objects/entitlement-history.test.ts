@@ -2,7 +2,7 @@ import { evictDurableObject, runInDurableObject } from 'cloudflare:test';
 import { afterEach, describe, expect, it } from 'vitest';
 import { DAY } from '#core/time.ts';
 import type { Addition } from '#rules/balance.ts';
-import { Entitlement } from '../../durable-objects/entitlement.ts';
+import { EntitlementObject } from '../../durable-objects/entitlement.ts';
 import { type Holder, interceptJobs, newHolder, silence } from '../support/clients/entitlement.ts';
 import { seededRandom } from '../support/faults/faults.ts';
 import { letTimeRun, setTime } from '../support/runner/clock.ts';
@@ -165,7 +165,7 @@ describe('settled finality of payments', () => {
   }
 
   /** Runs a second instance on the same storage that counts the rows it reads. */
-  const counting = <T>({ stub }: Holder, work: (object: Entitlement, rowsRead: () => number) => Promise<T>): Promise<T> =>
+  const counting = <T>({ stub }: Holder, work: (object: EntitlementObject, rowsRead: () => number) => Promise<T>): Promise<T> =>
     runInDurableObject(stub, async (_, state) => {
       const { sql } = state.storage;
       const cursors: SqlStorageCursor<Record<string, SqlStorageValue>>[] = [];
@@ -176,7 +176,7 @@ describe('settled finality of payments', () => {
       };
       Object.defineProperty(state.storage, 'sql', { value: { exec } });
       const rowsRead = () => cursors.splice(0).reduce((sum, cursor) => sum + cursor.rowsRead, 0);
-      return work(new Entitlement(state, testEnv), rowsRead);
+      return work(new EntitlementObject(state, testEnv), rowsRead);
     });
 
   it('100,000 final grants wake and revoke without being read', async () => {

@@ -1,6 +1,7 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { DAY, HOUR, MINUTE, SECOND } from '#core/time.ts';
+import type { EntitlementSnapshot } from '#rules/balance.ts';
 import { type EntitlementProjection, type EntitlementRpc, projectedOf } from '#rules/entitlement-rpc.ts';
 import { type Holder, interceptJobs, newHolder, readAlarm } from '../support/clients/entitlement.ts';
 import { seededRandom, shuffled } from '../support/faults/faults.ts';
@@ -34,10 +35,9 @@ describe('projection to the database', () => {
     await ring(holder);
     expect(jobs.sent).toHaveLength(1);
     await jobs.acknowledge();
-    expect(await readAlarm(stub)).toBeGreaterThan(Date.now() + 23 * HOUR);
     setTime(Date.now() + HOUR);
-    await ring(holder);
-    expect(jobs.sent).toHaveLength(1);
+    expect(await runDurableObjectAlarm(stub)).toBe(true);
+    expect([jobs.sent.length, await readAlarm(stub)]).toEqual([1, null]);
   });
 
   it('the projection repeats after 5 s, 1 min and then every 10 min until acknowledged, through evictions', async () => {
@@ -60,7 +60,8 @@ describe('projection to the database', () => {
     }
     expect(at).toEqual([2, 7, 67, 667, 1267, 1867]);
     await holder.stub.published({ version: 1, eventVersions: [1] });
-    expect(await readAlarm(holder.stub)).toBe(start + 25 * HOUR);
+    await runDurableObjectAlarm(holder.stub);
+    expect(await readAlarm(holder.stub)).toBeNull();
   });
 
   it('a foreign, duplicate or late acknowledgement does not clear the projection', async () => {
@@ -195,7 +196,7 @@ describe('projection to the database', () => {
 describe('projection of uses', () => {
   /**
    * Rings each alarm that is due until `end`, and uses a unit at each of the times. `evicts`: after ten idle seconds, as the platform does.
-   * Returns when projections left, in seconds.
+   * Returns when the database was updated, in seconds.
    */
   async function play(holder: Holder, start: number, { useAt, end, evicts }: { useAt: number[]; end: number; evicts: boolean }) {
     const sentAt: number[] = [];
@@ -210,11 +211,8 @@ describe('projection of uses', () => {
         await runDurableObjectAlarm(holder.stub);
         activeAt = at;
       }
-      if (jobs.sent.length > 0) {
-        sentAt.push(at);
-        await jobs.acknowledge();
-      }
-      for (const { isUseOnly, events } of jobs.sent) expect([isUseOnly, events]).toEqual([true, []]);
+      if (jobs.stored.length > 0) sentAt.push(at);
+      expect(jobs.sent).toEqual([]);
       if (uses[0] !== at) continue;
       await holder.consume(`use-${uses.shift()}`);
       activeAt = at;
@@ -247,11 +245,12 @@ describe('projection of uses', () => {
     expect(await play(holder, start, { useAt: [0, 20, 120], end: 130, evicts: true })).toEqual([2, 24, 122]);
   });
 
-  it('a projection of uses is repeated until it is acknowledged, also if its message was lost', async () => {
+  it('if the database refuses uses, a message is sent and repeated until it is acknowledged', async () => {
     const { holder, start } = await openHolder();
     setTime(start);
     await holder.consume('use-1');
     const jobs = await interceptJobs(holder.stub);
+    jobs.uses = 'refused';
     for (const [later, messages] of [
       [2 * SECOND, 1],
       [7 * SECOND, 2],
@@ -267,6 +266,19 @@ describe('projection of uses', () => {
       await ring(holder);
     }
     expect(jobs.sent).toHaveLength(2);
+    expect(jobs.stored).toEqual([]);
+  });
+
+  it('a use that the database has stored leaves no alarm and no message, also if a call woke the object before its alarm', async () => {
+    const { holder, start } = await openHolder();
+    setTime(start);
+    await holder.consume('use-1');
+    await evictDurableObject(holder.stub);
+    setTime(start + 5 * SECOND);
+    await holder.read();
+    const { stored, sent } = await interceptJobs(holder.stub);
+    expect(await runDurableObjectAlarm(holder.stub)).toBe(true);
+    expect([stored, sent, await readAlarm(holder.stub)]).toMatchObject([[{ usedUnits: 1 }], [], null]);
   });
 
   it('leaves two seconds after a grant, an exhaustion or a refund that ends it, whatever use planned', async () => {
@@ -283,25 +295,25 @@ describe('projection of uses', () => {
       const jobs = await interceptJobs(holder.stub);
       setTime(Date.now() + 2 * SECOND);
       await ring(holder);
-      expect(jobs.sent[0]!.isUseOnly).toBeUndefined();
+      expect([jobs.sent.length, jobs.stored]).toEqual([1, []]);
       await jobs.acknowledge();
       setTime(Date.now() + SECOND);
     }
   });
 
-  it('the projection of a use is repeated by the alarm if the queue refuses it or the object crashes while sending', async () => {
+  it('the alarm repeats a use if database and queue refuse it, or if the object crashes meanwhile', async () => {
     const { holder, start } = await openHolder();
     setTime(start);
     await holder.consume('use-1');
     setTime(start + 2 * SECOND);
     const jobs = await interceptJobs(holder.stub);
-    jobs.isFailing = true;
+    [jobs.isFailing, jobs.uses] = [true, 'refused'];
     await expect(ring(holder)).rejects.toThrow('queue is down');
     await evictDurableObject(holder.stub);
     setTime(start + 8 * SECOND);
     const dying = runInDurableObject(holder.stub, (instance, state) => {
-      const send = async () => state.abort('killed by the test');
-      Object.assign(instance, { env: { JOBS: { send } } });
+      const fail = async () => state.abort('killed by the test');
+      Object.assign(instance, { env: { JOBS: { send: fail } }, storeUses: fail });
       return instance.alarm!();
     });
     await expect(dying).rejects.toThrow();
@@ -321,11 +333,12 @@ describe('projection of uses', () => {
     const use = { key: 'consume:use-2', fingerprint: 'use-2', now: Date.now(), units: 1 };
     await runInDurableObject(holder.stub, async (instance) => {
       const object = instance as unknown as EntitlementRpc;
-      const send = async (job: { projection: EntitlementProjection }) => {
-        versions.push(job.projection.snapshot.usedUnits);
+      const storeUses = async ({ usedUnits }: EntitlementSnapshot) => {
+        versions.push(usedUnits);
         if (versions.length === 1) await object.consumeMany(holder.identity, [use]);
+        return true;
       };
-      Object.assign(instance, { env: { JOBS: { send } } });
+      Object.assign(instance, { storeUses });
       await instance.alarm!();
     });
     expect(await readAlarm(holder.stub)).toBe(Date.now() + 4 * SECOND);

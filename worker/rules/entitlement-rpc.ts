@@ -147,15 +147,12 @@ export type EntitlementEventType = 'entitlement.granted' | 'entitlement.exhauste
 export interface EntitlementProjection {
   snapshot: EntitlementSnapshot;
   events: { type: EntitlementEventType; snapshot: EntitlementSnapshot; requestId?: string | undefined }[];
-  /** Set if only units were used since the last message. */
-  isUseOnly?: true;
 }
 
 export interface Projected {
   version: number;
   eventVersions: number[];
   requestId?: string | undefined;
-  isRoutine?: boolean;
 }
 type Versioned = { version: number };
 export const projectedOf = ({ snapshot, events }: { snapshot: Versioned; events: readonly { snapshot: Versioned }[] }): Projected => ({

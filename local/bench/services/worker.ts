@@ -17,7 +17,7 @@ import { entitlementObjectName, meteredObject } from '#platform/objects.ts';
 import type { Credential } from '#rules/admission.ts';
 import { projectedOf } from '#rules/entitlement-rpc.ts';
 import type { MeteredTerms } from '#rules/metered/rpc.ts';
-import { Entitlement } from '../../../durable-objects/entitlement.ts';
+import { EntitlementObject } from '../../../durable-objects/entitlement.ts';
 import { MeteredSession } from '../../../durable-objects/metered/metered-session.ts';
 import service from '../../../worker/index.ts';
 
@@ -36,7 +36,7 @@ const prepare = (sql: string) => {
 const STUBS = { DB: { prepare }, JOBS: { send: async () => {} } } as unknown as Pick<Env, 'DB' | 'JOBS'>;
 
 /** Acknowledges projections as soon as they are sent, which makes no difference to the object. */
-class BenchEntitlement extends Entitlement {
+class BenchEntitlement extends EntitlementObject {
   readonly #spent: Spent;
 
   constructor(state: DurableObjectState, env: Env) {
@@ -54,10 +54,14 @@ class BenchEntitlement extends Entitlement {
     this.env = { ...env, ...STUBS, JOBS: { send } } as unknown as Env;
   }
 
-  override consumeMany(...args: Parameters<Entitlement['consumeMany']>): ReturnType<Entitlement['consumeMany']> {
+  override consumeMany(...args: Parameters<EntitlementObject['consumeMany']>): ReturnType<EntitlementObject['consumeMany']> {
     this.#spent.calls++;
     this.#spent.uses += args[1].length;
     return super.consumeMany(...args);
+  }
+
+  protected override async storeUses(): Promise<boolean> {
+    return true;
   }
 
   async spent(): Promise<Spent> {
@@ -79,7 +83,7 @@ export class Ungrouped extends BenchEntitlement {
     super(state, env);
   }
 
-  override consume(operation: Parameters<Entitlement['consume']>[0]): ReturnType<Entitlement['consume']> {
+  override consume(operation: Parameters<EntitlementObject['consume']>[0]): ReturnType<EntitlementObject['consume']> {
     const answer = this.#last.then(() => super.consume(operation));
     this.#last = answer.catch(() => {});
     return answer;

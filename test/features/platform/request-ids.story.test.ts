@@ -101,15 +101,16 @@ describe('request id', () => {
         for (const sampled of [true, false]) {
           const name = `rita-${sampled}${query.length}`;
           const id = idWhere(sampled, name);
-          const jobs = await interceptJobs(objectOf(name));
+          const jobs = await interceptJobs(objectOf(name), w.env);
+          jobs.uses = 'stored';
           await grant(name);
           await runDurableObjectAlarm(objectOf(name));
           await jobs.acknowledge();
           jobs.messages.splice(0);
           expect((await consume(id, name, query)).status).toBe(200);
           await runDurableObjectAlarm(objectOf(name));
-          await w.deliver(jobs.messages.splice(0));
-          const sources = ['/v1/access/entitlements/consume', 'entitlement', 'projectEntitlement'];
+          expect(jobs.messages).toEqual([]);
+          const sources = ['/v1/access/entitlements/consume', 'entitlement', 'storeUses'];
           expect(new Set(loggedSources(id)), id).toEqual(new Set(sampled ? sources : []));
         }
       },

@@ -1,7 +1,7 @@
 import { runInDurableObject } from 'cloudflare:test';
 import { entitlementIdOf } from '#core/ids.ts';
 import type { Job } from '#platform/context.ts';
-import type { Addition, EntitlementKey } from '#rules/balance.ts';
+import type { Addition, EntitlementKey, EntitlementSnapshot } from '#rules/balance.ts';
 import {
   type ConsumeAnswer,
   type EntitlementProjection,
@@ -54,21 +54,29 @@ export function newHolder() {
   });
 }
 
+type StoredUse = [snapshot: EntitlementSnapshot, cause?: string];
+
 export interface SentJobs {
   sent: EntitlementProjection[];
+  /** Balances after uses alone, which need no message. */
+  stored: EntitlementSnapshot[];
   messages: Job[];
   isFailing: boolean;
+  /** What becomes of uses alone: the test records them, the database refuses them, or they are stored as in production. */
+  uses: 'recorded' | 'refused' | 'stored';
   /** Acknowledges everything sent since the last call. */
   acknowledge(): Promise<void>;
 }
 
 /** Intercepts the jobs of an object until its eviction. Sending can be made to fail. */
-export async function interceptJobs(stub: Stub): Promise<SentJobs> {
+export async function interceptJobs(stub: Stub, env: object = testEnv): Promise<SentJobs> {
   let acknowledged = 0;
   const jobs: SentJobs = {
     sent: [],
+    stored: [],
     messages: [],
     isFailing: false,
+    uses: 'recorded',
     acknowledge: async () => {
       for (; acknowledged < jobs.sent.length; acknowledged++) await stub.published(projectedOf(jobs.sent[acknowledged]!));
     },
@@ -79,14 +87,20 @@ export async function interceptJobs(stub: Stub): Promise<SentJobs> {
     if (job.kind === 'projectEntitlement') jobs.sent.push(job.projection);
   };
   await runInDurableObject(stub, (instance) => {
-    Object.assign(instance, { env: { ...testEnv, JOBS: { send }, SANDBOX: { send } } });
+    const { storeUses: store } = Object.getPrototypeOf(instance) as { storeUses(...use: StoredUse): Promise<boolean> };
+    const storeUses = async (...use: StoredUse) => {
+      if (jobs.uses === 'stored') return store.apply(instance, use);
+      if (jobs.uses === 'recorded') jobs.stored.push(use[0]);
+      return jobs.uses === 'recorded';
+    };
+    Object.assign(instance, { env: { ...env, JOBS: { send }, SANDBOX: { send } }, storeUses });
   });
   return jobs;
 }
 
 /** Forwards all jobs of an object to a world's queues until its eviction. The alarm rings by itself. */
-export const joinQueues = ({ env: { JOBS, SANDBOX } }: Pick<World, 'env'>, stub: DurableObjectStub<undefined>): Promise<void> =>
-  runInDurableObject(stub, (instance) => void Object.assign(instance, { env: { ...testEnv, JOBS, SANDBOX } }));
+export const joinQueues = ({ env }: Pick<World, 'env'>, stub: DurableObjectStub<undefined>): Promise<void> =>
+  runInDurableObject(stub, (instance) => void Object.assign(instance, { env }));
 
 /** Our own tables. Tables of the platform begin with an underscore. */
 export const listTables = (stub: Stub) =>

@@ -117,8 +117,7 @@ export class Spent {
   /** Time of an object's alarm. Its messages go to this world's queues. */
   #alarmOf(name: string): Promise<number> {
     return runInDurableObject(stubOf(name), async (instance, { storage }) => {
-      const { JOBS, SANDBOX } = this.env;
-      if (isEntitlement(name)) Object.assign(instance, { env: { ...testEnv, JOBS, SANDBOX } });
+      if (isEntitlement(name)) Object.assign(instance, { env: this.env });
       return (await storage.getAlarm()) ?? Number.POSITIVE_INFINITY;
     });
   }

@@ -3,6 +3,7 @@ import { entitlementIdOf, parseConsumptionId } from '#core/ids.ts';
 import { SECOND } from '#core/time.ts';
 import type { Ctx, Scope, Shard } from '#platform/context.ts';
 import { commit, commitProjection } from '#platform/db/commit.ts';
+import { homeOfNamed } from '#platform/db/directory.ts';
 import { fingerprintsOf, type IdempotentRequest } from '#platform/db/idempotency-record.ts';
 import { entitlementObject, entitlementObjectName } from '#platform/objects.ts';
 import type { Customer, EntitlementKey, EntitlementSnapshot } from '#rules/balance.ts';
@@ -120,6 +121,12 @@ export async function projectEntitlement(ctx: Shard, projection: EntitlementProj
     },
   );
   await callEntitlement(ctx, snapshot, snapshot.entitlementId, (object) =>
-    object.published({ ...projectedOf(projection), requestId: ctx.cause, isRoutine: projection.isUseOnly === true }),
+    object.published({ ...projectedOf(projection), requestId: ctx.cause }),
   );
+}
+
+/** Stores an object's balance after uses, which have no event. A newer copy is not overwritten. */
+export async function storeUses(ctx: Ctx, snapshot: EntitlementSnapshot): Promise<void> {
+  const home = homeOfNamed(ctx, snapshot.merchantId);
+  await commit(home, { events: [], writes: upsertCopy(home, snapshot), result: null });
 }
