@@ -60,7 +60,7 @@ export class Ledger<State, Content, Event> {
   /** Null if unknown to this instance: the next write sets the alarm. */
   #alarmAt: number | null = null;
   #isAwake = false;
-  /** Time at which the alarm should have stored uses, as found by a waking instance. Done already, or about to be. */
+  /** Past flush of uses that a waking instance found. Its alarm has rung, or is about to. */
   #rungAt: number | null = null;
   #hasEmitted = false;
   #backoffUntil = 0;
@@ -86,8 +86,6 @@ export class Ledger<State, Content, Event> {
     this.#alarmAt = null;
     // The platform retries a failing alarm. A new alarm set meanwhile would replace the retry and reset its count.
     this.#isAwake = true;
-    if (this.#rungAt !== null) this.#page = { ...this.#page, flushAt: this.#page.flushAt ?? this.#rungAt };
-    this.#rungAt = null;
     try {
       await this.#runHere(() => this.#rules.passTime());
       await this.#storeUses();
@@ -188,7 +186,10 @@ export class Ledger<State, Content, Event> {
   #withFlush(before: State): LedgerRow<State> {
     const now = Date.now();
     if (this.#version() === this.#rules.versionOf(before)) return this.#page;
-    return noteChange(this.#page, { isUse: !this.#hasEmitted && this.#rules.isUse?.(before, this.#page.state) === true, now });
+    const isUse = !this.#hasEmitted && this.#rules.isUse?.(before, this.#page.state) === true;
+    // A use plans a flush of its own, in place of one that has rung. Any other write repeats that one, in case it has not.
+    const hasFlushed = isUse && this.#rungAt !== null && this.#page.flushAt === this.#rungAt;
+    return noteChange(hasFlushed ? flushed(this.#page, this.#rungAt!) : this.#page, { isUse, now });
   }
 
   #perform({ called: { now, aheadMs = 0, requestId }, operation }: Waiting): unknown {
@@ -234,8 +235,13 @@ export class Ledger<State, Content, Event> {
     if (flushAt === null || !isUseOnly || !this.#rules.storeUses) return;
     // Before waiting, because a use that arrives meanwhile plans a flush of its own.
     this.#page = flushed(this.#page, Date.now());
-    const isStored = await this.#rules.storeUses(state, { now: seenAt, requestId: changedBy ?? undefined });
-    if (!isStored) this.#page = { ...this.#page, flushAt };
+    let isStored = false;
+    try {
+      isStored = await this.#rules.storeUses(state, { now: seenAt, requestId: changedBy ?? undefined });
+    } finally {
+      const isErased = this.#version() < this.#rules.versionOf(state);
+      if (!isStored && !isErased) this.#page = { ...this.#page, flushAt };
+    }
   }
 
   async #publish(): Promise<void> {
@@ -275,8 +281,7 @@ export class Ledger<State, Content, Event> {
     };
     const { seenAt, ...page } = stored?.page ?? empty;
     this.#rungAt = hasRung(page, Date.now()) ? page.flushAt : null;
-    const current = this.#rungAt === null ? page : flushed(page, this.#rungAt);
-    this.#page = { ...current, seenAt: page.followsCallers ? seenAt : believable(seenAt) };
+    this.#page = { ...page, seenAt: page.followsCallers ? seenAt : believable(seenAt) };
     this.#alarmAt = page.alarmAt !== null && page.alarmAt > Date.now() ? page.alarmAt : null;
   }
 }
