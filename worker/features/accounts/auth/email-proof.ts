@@ -48,7 +48,7 @@ export const isProvable = (
 ): boolean =>
   email !== null && address !== null && normaliseEmail(email) === normaliseEmail(address) && wallNow < createdAt + LIFE_MS[purpose];
 
-const TOKEN = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.([0-9a-z]{1,10})\.([\w-]{43})$/;
+const TOKEN = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.([1-9a-z][0-9a-z]{0,9})\.([\w-]{43})$/;
 
 export const isUnreachable = (ctx: Shard, email: string): Promise<boolean> =>
   isBouncedAddress(ctx.db, addressKeysOf(ctx, email), ['bounced', 'complained']);

@@ -6,7 +6,7 @@ import type { Invitation } from '#platform/db/tables/office/people.ts';
 import { isLinkMac, linkMacs } from '../auth/emailed-links.ts';
 import { findLinkedInvitation } from './invitation.store.ts';
 
-const TOKEN = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.([0-9a-z]{1,10})\.([\w-]{43})$/;
+const TOKEN = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.([1-9a-z][0-9a-z]{0,9})\.([\w-]{43})$/;
 
 const signed = (id: string, expiresAt: number) => ['invitation', id, expiresAt] as const;
 

@@ -18,7 +18,7 @@ export interface EmailedChange {
 }
 
 const LIFE_MS = 7 * DAY;
-const TOKEN = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.([0-9a-z]{1,10})\.([a-z_]{1,24})\.([\w-]{43})$/;
+const TOKEN = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.([1-9a-z][0-9a-z]{0,9})\.([a-z_]{1,24})\.([\w-]{43})$/;
 
 const signed = (id: string, { change, at }: EmailedChange, address: string) => ['not-me', id, change, at, address] as const;
 

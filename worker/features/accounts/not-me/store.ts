@@ -1,7 +1,6 @@
 import { and, eq, gt, gte, inArray, isNull, or } from 'drizzle-orm';
 import type { AccountId, EndpointId, InvitationId, PasskeyId } from '#core/ids.ts';
 import type { Shard } from '#platform/context.ts';
-import { amongIds } from '#platform/db/among.ts';
 import type { Write } from '#platform/db/commit.ts';
 import { payoutWallets } from '#platform/db/tables/accounts.ts';
 import { apiKeys } from '#platform/db/tables/keys.ts';
@@ -28,15 +27,17 @@ export interface AddedAccess {
   hasTotp: boolean;
   hasRecoveryCodes: boolean;
   wallets: string[];
-  /** Admins by their role alone, and whether they are members since then too. */
-  admins: { personId: AccountId; isNew: boolean }[];
+  /** Members who joined since then, and earlier ones who became admins. */
+  members: { personId: AccountId; isNew: boolean }[];
   invitations: InvitationId[];
 }
 
+const isNewEndpoint = (since: number) => or(gte(webhookEndpoints.createdAt, since), gte(webhookEndpoints.changedAt, since));
+const isNewWallet = (id: AccountId, since: number) => and(eq(payoutWallets.merchantId, id), gte(payoutWallets.createdAt, since));
+
 export async function findAddedAccess({ db, now }: Shard, id: AccountId, since: number): Promise<AddedAccess> {
   const isLive = or(isNull(apiKeys.revokedAt), gt(apiKeys.revokedAt, now));
-  const isNewEndpoint = or(gte(webhookEndpoints.createdAt, since), gte(webhookEndpoints.changedAt, since));
-  const [keys, endpoints, providers, keysOfPerson, totp, codes, wallets, admins, invited] = await db.batch([
+  const [keys, endpoints, providers, keysOfPerson, totp, codes, wallets, changedMembers, invited] = await db.batch([
     db
       .select({ keyHash: apiKeys.keyHash })
       .from(apiKeys)
@@ -49,7 +50,7 @@ export async function findAddedAccess({ db, now }: Shard, id: AccountId, since: 
           eq(webhookEndpoints.merchantId, id),
           inArray(webhookEndpoints.livemode, BOTH),
           eq(webhookEndpoints.status, 'enabled'),
-          isNewEndpoint,
+          isNewEndpoint(since),
         ),
       ),
     db
@@ -65,14 +66,11 @@ export async function findAddedAccess({ db, now }: Shard, id: AccountId, since: 
       .from(totpSecrets)
       .where(and(eq(totpSecrets.personId, id), gte(totpSecrets.confirmedAt, since))),
     db.select({ id: recoveryCodes.personId }).from(recoveryCodes).where(eq(recoveryCodes.personId, id)).limit(1),
-    db
-      .select({ wallet: payoutWallets.wallet })
-      .from(payoutWallets)
-      .where(and(eq(payoutWallets.merchantId, id), gte(payoutWallets.createdAt, since))),
+    db.select({ wallet: payoutWallets.wallet }).from(payoutWallets).where(isNewWallet(id, since)),
     db
       .select({ personId: members.personId, joinedAt: members.joinedAt })
       .from(members)
-      .where(and(eq(members.accountId, id), eq(members.role, 'admin'), gte(members.roleAt, since))),
+      .where(and(eq(members.accountId, id), or(gte(members.joinedAt, since), and(eq(members.role, 'admin'), gte(members.roleAt, since))))),
     db
       .select({ id: invitations.id })
       .from(invitations)
@@ -86,14 +84,15 @@ export async function findAddedAccess({ db, now }: Shard, id: AccountId, since: 
     hasTotp: totp.length > 0,
     hasRecoveryCodes: codes.length > 0,
     wallets: wallets.map(({ wallet }) => wallet),
-    admins: admins.map(({ personId, joinedAt }) => ({ personId, isNew: joinedAt >= since })),
+    members: changedMembers.map(({ personId, joinedAt }) => ({ personId, isNew: joinedAt >= since })),
     invitations: invited.map((row) => row.id),
   };
 }
 
 /**
  * Ends what was added since a time: sign-in methods, live keys, endpoints with their pending deliveries, payout wallets in every setting, with
- * the open sales to them, admins and invitations. Recovery codes end whenever they were made: a thief may have read them.
+ * the open sales to them, members, the role of earlier members who became admins, and invitations. Rows that are added meanwhile end too.
+ * Recovery codes end whenever they were made: a thief may have read them.
  */
 export function endAddedAccess(ctx: Shard, id: AccountId, { since, added }: { since: number; added: AddedAccess }): Write[] {
   const { db, now } = ctx;
@@ -109,13 +108,14 @@ export function endAddedAccess(ctx: Shard, id: AccountId, { since, added }: { si
         or(isNull(apiKeys.revokedAt), gt(apiKeys.revokedAt, now)),
       ),
     ),
-    ...disableEndpoints(ctx, id, amongIds(webhookEndpoints.id, added.endpoints), 'change_disputed'),
+    ...disableEndpoints(ctx, id, isNewEndpoint(since)!, 'change_disputed'),
     db.delete(signInIdentities).where(and(eq(signInIdentities.accountId, id), gte(signInIdentities.linkedAt, since))),
     db.delete(passkeys).where(and(eq(passkeys.personId, id), gte(passkeys.createdAt, since))),
     ...(added.hasTotp ? [deleteTotp(db, id)] : []),
     ...(added.hasRecoveryCodes ? [deleteRecoveryCodes(db, id)] : []),
-    ...(added.wallets.length > 0 ? clearWallets(ctx, id, added.wallets) : []),
-    ...added.admins.map(({ personId, isNew }) => (isNew ? deleteMember(db, id, personId) : setMemberRole(ctx, id, personId, 'viewer'))),
+    ...clearWallets(ctx, id, since),
+    ...(added.wallets.length > 0 ? endOpenSales(ctx, id) : []),
+    ...added.members.map(({ personId, isNew }) => (isNew ? deleteMember(db, id, personId) : setMemberRole(ctx, id, personId, 'viewer'))),
     db
       .update(invitations)
       .set({ status: 'withdrawn' })
@@ -123,14 +123,14 @@ export function endAddedAccess(ctx: Shard, id: AccountId, { since, added }: { si
   ];
 }
 
-function clearWallets(ctx: Shard, id: AccountId, wallets: readonly string[]): Write[] {
+function clearWallets(ctx: Shard, id: AccountId, since: number): Write[] {
   const { db, now } = ctx;
+  const newWallets = db.select({ wallet: payoutWallets.wallet }).from(payoutWallets).where(isNewWallet(id, since));
   const isSet = (table: typeof products | typeof railSettings) =>
-    and(eq(table.merchantId, id), eq(table.livemode, true), inArray(table.payoutWallet, [...wallets]));
+    and(eq(table.merchantId, id), eq(table.livemode, true), inArray(table.payoutWallet, newWallets));
   return [
     stepRows(db, products, { payoutWallet: null, updatedAt: now }, isSet(products)),
     stepRows(db, railSettings, { payoutWallet: null, updatedAt: now }, isSet(railSettings)),
-    db.delete(payoutWallets).where(and(eq(payoutWallets.merchantId, id), inArray(payoutWallets.wallet, [...wallets]))),
-    ...endOpenSales(ctx, id),
+    db.delete(payoutWallets).where(isNewWallet(id, since)),
   ];
 }

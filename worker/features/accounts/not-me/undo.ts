@@ -10,7 +10,6 @@ import { NameTaken, withNames } from '#platform/db/names/names.ts';
 import type { StoreAnswer } from '#platform/db/once.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import { type CountedFactors, changedFactors, NO_FACTORS } from '#rules/access/factors.ts';
-import { FORMER_MS } from '../auth/owner-emails.ts';
 import { listSessions } from '../auth/sessions.ts';
 import { emailKeysOf, emailName, findAccountByEmail } from '../auth/sign-in.ts';
 import { changeAccount } from '../change-account.ts';
@@ -31,7 +30,7 @@ export const UNDONE = [
   'totp',
   'recovery_codes',
   'wallets',
-  'admins',
+  'members',
   'invitations',
 ] as const;
 type UndonePart = (typeof UNDONE)[number];
@@ -57,7 +56,7 @@ function planUndone(account: Account, address: string, added: AddedAccess, sessi
     totp: added.hasTotp,
     recovery_codes: added.hasRecoveryCodes,
     wallets: added.wallets.length > 0,
-    admins: added.admins.length > 0,
+    members: added.members.length > 0,
     invitations: added.invitations.length > 0,
   };
   const { keys, endpoints, providers, passkeys, wallets } = added;
@@ -102,7 +101,7 @@ export async function disputeChange(ctx: Ctx, token: string, storeAnswer: StoreA
       madeMeanwhile = added.keys;
       const guards = account.email === address ? [] : abortIfTaken(home, account.id, emailKeysOf(ctx, address));
       return {
-        values: restored(ctx, account, { address, since, added }),
+        values: restored(ctx, account, { address, added }),
         writes: [
           ...reserved,
           ...guards,
@@ -126,20 +125,19 @@ export async function disputeChange(ctx: Ctx, token: string, storeAnswer: StoreA
 
 interface Restored {
   address: string;
-  since: number;
   added: AddedAccess;
 }
 
-function restored(ctx: Ctx, account: Account, { address, since, added }: Restored): Partial<Account> {
+function restored(ctx: Ctx, account: Account, { address, added }: Restored): Partial<Account> {
   const { payoutWallet, roles, factors, tokenVersion, formerEmails } = account;
-  const gone = new Set<string>(added.admins.filter(({ isNew }) => isNew).map(({ personId }) => personId));
-  const demoted = new Set<string>(added.admins.map(({ personId }) => personId));
+  const gone = new Set<string>(added.members.filter(({ isNew }) => isNew).map(({ personId }) => personId));
+  const demoted = new Set<string>(added.members.map(({ personId }) => personId));
   const counted: CountedFactors = factors ?? NO_FACTORS;
   return {
     email: address,
     emailKey: emailKeysOf(ctx, address).keys[0],
     emailVerified: true,
-    formerEmails: formerEmails.filter(({ email, until }) => email !== address && until < since + FORMER_MS),
+    formerEmails: formerBefore(formerEmails, address),
     passwordHash: null,
     tokenVersion: tokenVersion + 1,
     factors: changedFactors(factors, {
@@ -152,6 +150,15 @@ function restored(ctx: Ctx, account: Account, { address, since, added }: Restore
       Object.entries(roles).flatMap(([id, role]) => (gone.has(id) ? [] : [[id, demoted.has(id) ? ('viewer' as const) : role]])),
     ),
   };
+}
+
+/** Addresses that were the account's before this one. A later one may be a thief's, and could dispute the dispute. */
+function formerBefore(formerEmails: Account['formerEmails'], address: string): Account['formerEmails'] {
+  const [first = Number.POSITIVE_INFINITY] = formerEmails
+    .filter(({ email }) => email === address)
+    .map(({ until }) => until)
+    .sort((a, b) => a - b);
+  return formerEmails.filter(({ until }) => until < first);
 }
 
 const addressTaken = (): ApiError =>

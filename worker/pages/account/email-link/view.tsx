@@ -86,7 +86,7 @@ const PARTS: Readonly<Record<string, AccountTextKey>> = {
   totp: 'partTotp',
   recovery_codes: 'partCodes',
   wallets: 'partWallets',
-  admins: 'partAdmins',
+  members: 'partMembers',
   invitations: 'partInvitations',
 };
 
