@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { AccountId } from '#core/ids.ts';
 import { sweepAuditChain } from '#features/audit-log/chain.ts';
+import { saveHashes } from '#features/audit-log/store.ts';
 import { verifyLog } from '#features/audit-log/verify.ts';
 import { newCtx, scopeIn } from '#platform/context.ts';
 import { addMember } from '../../support/people/team.ts';
@@ -55,6 +56,20 @@ describe('log of a deleted account', () => {
     expect((await verify(ada)).brokenAt).toBe(2);
   });
 
+  it('a run of the chain that another has overtaken stores nothing', async () => {
+    const ada = await w.merchant();
+    await sweepAuditChain(ctx());
+    const chained = (await rows(ada)).length;
+    for (const name of ['one', 'two']) await w.call('POST', '/v1/keys', { key: ada.token, body: { name } });
+    const link = (seq: number, prevHash: string) => ({ seq, prevHash, hash: 'ab'.repeat(32) });
+    const save = (...links: ReturnType<typeof link>[]) => saveHashes(ctx().db, ada.userId as AccountId, links);
+    await save(link(chained + 1, 'cd'.repeat(32)), link(chained + 2, 'ab'.repeat(32)));
+    await save(link(chained + 2, 'ab'.repeat(32)));
+    expect((await rows(ada)).slice(chained).map(({ hash }) => hash)).toEqual([null, null]);
+    await sweepAuditChain(ctx());
+    expect(await verify(ada)).toMatchObject({ brokenAt: null, checked: chained + 2 });
+  });
+
   it('a deleted person has an id and no name in the logs of others', async () => {
     const owner = await w.merchant();
     const bob = await addMember(w, owner, 'admin');
@@ -72,6 +87,13 @@ describe('log of a deleted account', () => {
     expect(body.items[0].actor.name).toBeUndefined();
     expect(log.map(({ action }) => action).slice(-2)).toEqual(['member.removed', 'member.erased']);
     expect((await verify(owner)).brokenAt).toBeNull();
+    // The erasure of one person explains no other entry.
+    await w.call('POST', '/v1/keys', { key: owner.token, body: { name: 'late' } });
+    await sweepAuditChain(ctx());
+    await testEnv.DB.prepare("UPDATE audit_entries SET is_erased = 1, details = '{}' WHERE merchant_id = ? AND seq = ?")
+      .bind(owner.userId, log.length + 1)
+      .run();
+    expect((await verify(owner)).brokenAt).toBe(log.length + 1);
   });
 
   it('a refused sign-in to a deleted account leaves no entry', async () => {

@@ -7,7 +7,7 @@ import { findHead, listAfter, listUnchained, saveHashes } from './store.ts';
 
 const ENTRIES_MAX = 500;
 
-/** Chains new entries by their hashes, in the order of their numbers. Concurrent runs compute the same hashes. */
+/** Chains new entries by their hashes, in the order of their numbers. Of concurrent runs over an erasure, one stores. */
 export async function sweepAuditChain(ctx: Shard): Promise<Swept> {
   const accountIds = await listUnchained(ctx.db, ENTRIES_MAX);
   let isFull = false;

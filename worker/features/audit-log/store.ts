@@ -1,4 +1,5 @@
-import { and, asc, desc, eq, getTableColumns, gt, gte, isNotNull, lt, type SQL, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, exists, getTableColumns, gt, gte, isNotNull, isNull, lt, type SQL, sql } from 'drizzle-orm';
+import { alias } from 'drizzle-orm/sqlite-core';
 import type { AccountId } from '#core/ids.ts';
 import type { Db, Scope } from '#platform/context.ts';
 import { digitsField, fieldOf, jsonRows, textOfId } from '#platform/db/among.ts';
@@ -17,6 +18,7 @@ export interface EntryFilter {
   q?: string | undefined;
 }
 
+const others = alias(auditEntries, 'others');
 const { merchantId: ofMerchant, seq, at, action: ofAction } = auditEntries;
 
 const isInFilter = (scope: Pick<Scope, 'merchantId' | 'livemode'>, { action, from, to, q, ...filter }: EntryFilter): SQL =>
@@ -108,10 +110,24 @@ export async function listUnchained(db: Db, max: number): Promise<AccountId[]> {
   return found.map(({ merchantId }) => merchantId);
 }
 
-/** Stores the hashes of entries, each once. */
-export const saveHashes = (db: Db, merchantId: AccountId, links: { seq: number; prevHash: string; hash: string }[]) =>
-  db
+/** Stores the hashes of consecutive entries, all of them or none: none if another run has chained the first one, or the one before anew. */
+export function saveHashes(db: Db, merchantId: AccountId, links: { seq: number; prevHash: string; hash: string }[]) {
+  const [first] = links as [(typeof links)[number]];
+  const isThere = (which: SQL | undefined) =>
+    exists(
+      db
+        .select({ seq: others.seq })
+        .from(others)
+        .where(and(eq(others.merchantId, merchantId), which)),
+    );
+  const isFirstOpen = isThere(and(eq(others.seq, first.seq), isNull(others.hash)));
+  const isBeforeSame = isThere(and(eq(others.seq, first.seq - 1), eq(others.hash, first.prevHash)));
+  return db
     .update(auditEntries)
     .set({ prevHash: sql`${digitsField('prevHash')}`, hash: sql`${digitsField('hash')}` })
     .from(jsonRows(links))
-    .where(sql`${eq(ofMerchant, merchantId)} AND audit_entries.seq = ${fieldOf('seq')} AND audit_entries.hash IS NULL`);
+    .where(
+      sql`${eq(ofMerchant, merchantId)} AND audit_entries.seq = ${fieldOf('seq')} AND audit_entries.hash IS NULL
+        AND ${isFirstOpen} AND (${first.seq} = 1 OR ${isBeforeSame})`,
+    );
+}

@@ -1,6 +1,5 @@
 import type { Scope } from '#platform/context.ts';
 import type { AuditEntry } from '#platform/db/tables/office/audit-log.ts';
-import type { AuditAction } from '#rules/access/audit-actions.ts';
 import { entryHash, GENESIS_HASH } from './entry.ts';
 import { listStoredAfter } from './store.ts';
 
@@ -12,16 +11,16 @@ interface Verification {
 }
 
 const PAGE = 1000;
-/** Actions that say that earlier entries were erased. */
-const ERASURES: AuditAction[] = ['account.erased', 'member.erased'];
-
 /**
- * Recomputes the chain of the account, in both modes. An erased entry is verified by its links alone, if a later entry records the erasure.
+ * Recomputes the chain of the account, in both modes. An erased entry is verified by its links alone, if a later entry records the
+ * erasure of the account or of the entry's author.
  * Entries since the last run of the chain are not checked yet.
  */
 export async function verifyLog({ db, merchantId }: Scope): Promise<Verification> {
   let head: Verification['head'] = { seq: 0, hash: GENESIS_HASH };
-  let [checked, firstErased, isErasureRecorded, isOver] = [0, null as number | null, false, false];
+  let [checked, isOver] = [0, false];
+  /** First erased entry of each author, until its erasure is found. */
+  const erased = new Map<string | null, number>();
   for (let after = 0; ; ) {
     const entries = await listStoredAfter(db, merchantId, after, PAGE);
     for (const entry of entries) {
@@ -34,10 +33,11 @@ export async function verifyLog({ db, merchantId }: Scope): Promise<Verification
       if (isOver || !follows(entry, head)) return { checked, head, brokenAt: entry.seq };
       head = { seq: entry.seq, hash: entry.hash! };
       checked++;
-      if (entry.isErased) firstErased ??= entry.seq;
-      isErasureRecorded ||= ERASURES.includes(entry.action) && !entry.isErased;
+      if (entry.isErased && !erased.has(entry.actorId)) erased.set(entry.actorId, entry.seq);
+      if (!entry.isErased && entry.action === 'account.erased') erased.clear();
+      if (!entry.isErased && entry.action === 'member.erased') erased.delete(entry.subjectId);
     }
-    if (entries.length < PAGE) return { checked, head, brokenAt: isErasureRecorded ? null : firstErased };
+    if (entries.length < PAGE) return { checked, head, brokenAt: erased.size > 0 ? Math.min(...erased.values()) : null };
   }
 }
 

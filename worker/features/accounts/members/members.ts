@@ -126,7 +126,7 @@ export async function removeMember(
   const remove = (ended: Write[]) =>
     changeAccount(ctx, ctx.merchantId, async (account) => {
       const role = requireMember(account, personId);
-      if (!leaves || ended.length > 0) requireMayChange(account, actor, ...(leaves ? [] : [role]));
+      if (!leaves) requireMayChange(account, actor, role);
       const { [personId]: _, ...roles } = account.roles;
       const entry = recordRemoval(ctx, account.id, personId, role);
       return { values: { roles }, writes: [deleteMember(ctx.db, account.id, personId), entry, ...ended, ...(await storeAnswer(null))] };

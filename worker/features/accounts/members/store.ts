@@ -117,17 +117,19 @@ export function disableEndpointsMadeBy(ctx: Shard, accountId: AccountId, personI
   const keys = and(eq(apiKeys.merchantId, accountId), inArray(apiKeys.livemode, BOTH), ofPerson(personId));
   const makers = sql`SELECT ${personId} UNION ALL SELECT ${textOfId(sql`${apiKeys.id}`)} FROM ${apiKeys} WHERE ${keys}`;
   const made = or(...[webhookEndpoints.createdBy, webhookEndpoints.changedBy].map((maker) => sql`${maker} ->> '$.id' IN (${makers})`));
-  return disableEndpoints(ctx, accountId, made!, 'member_removed');
+  const entry = { action: 'endpoint.disabled', subject: 'endpoint', before: { status: 'enabled' }, after: { status: 'disabled' } } as const;
+  return [
+    recordSubjects(ctx, accountId, entry, webhookEndpoints, enabledOf(accountId, made!)),
+    ...disableEndpoints(ctx, accountId, made!, 'member_removed'),
+  ];
 }
+
+const enabledOf = (accountId: AccountId, which: SQL): SQL | undefined =>
+  and(eq(webhookEndpoints.merchantId, accountId), inArray(webhookEndpoints.livemode, BOTH), eq(webhookEndpoints.status, 'enabled'), which);
 
 /** Disables some of the enabled endpoints and hooks of both modes, and cancels their pending deliveries. */
 export function disableEndpoints({ db, now, wallNow }: Shard, accountId: AccountId, which: SQL, disabledReason: string): Write[] {
-  const ended = and(
-    eq(webhookEndpoints.merchantId, accountId),
-    inArray(webhookEndpoints.livemode, BOTH),
-    eq(webhookEndpoints.status, 'enabled'),
-    which,
-  );
+  const ended = enabledOf(accountId, which);
   return [
     db
       .update(webhookDeliveries)
