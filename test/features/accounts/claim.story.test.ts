@@ -97,8 +97,9 @@ describe('password reset of an account with an unverified email', () => {
     expect([claimed.name, 'payout_wallet' in claimed, 'success_url' in claimed]).toEqual(['Weather API', false, false]);
     await w.post();
     const emails = (await w.posted()).taken.filter(({ body }) => body.to[0] === squatter.email);
-    expect(emails.map(({ body }) => body.subject)).toEqual(['Your address is proven, and your account is secured']);
-    expect(emails[0]!.body.text).toContain('API keys: 2. Webhook endpoints: 1. Linked sign-in providers: 1. Payout wallets: 1.');
+    const [email, ...others] = emails.filter(({ body }) => !body.text.includes('from a place that it does not know'));
+    expect([email!.body.subject, others]).toEqual(['Your address is proven, and your account is secured', []]);
+    expect(email!.body.text).toContain('API keys: 2. Webhook endpoints: 1. Linked sign-in providers: 1. Payout wallets: 1.');
   });
 
   it('a reset ends and counts a replaced key that still works, and counts no expired key', async () => {

@@ -53,7 +53,9 @@ describe('account emails with a token', () => {
     expect((await login(ada.email, PASSWORD)).status).toBe(401);
     expect((await login(ada.email, 'battery staple 9')).status).toBe(200);
     await w.post();
-    expect((await emailsTo(ada.email)).at(-1)!.body.subject).toBe('Your password was changed');
+    expect((await emailsTo(ada.email)).map(({ body }) => body.text)).toContainEqual(
+      expect.stringContaining('The password of your account was changed'),
+    );
   });
 
   it('password-change emails are limited to three an hour', async () => {
@@ -67,7 +69,8 @@ describe('account emails with a token', () => {
       password = next;
     }
     await w.post();
-    expect((await emailsTo(eve.email)).map(({ body }) => body.subject)).toEqual(Array(3).fill('Your password was changed'));
+    const texts = (await emailsTo(eve.email)).map(({ body }) => body.text);
+    expect(texts).toEqual(Array(3).fill(expect.stringContaining('The password of your account was changed')));
   });
 
   it('an unknown address gets the same answer, and nothing is sent', async () => {

@@ -48,8 +48,7 @@ describe('emails about factors', () => {
       return (await w.call('POST', '/v1/auth/passkey', { body: { ceremony_id, response: await device.get(options, { counter }) } })).status;
     };
     expect([await signIn(5), await signIn(4), await signIn(6)]).toEqual([200, 401, 200]);
-    const [, suspect, ...more] = await emailed();
-    expect(suspect).toMatch(new RegExp(`may be copied[^]*${passkey.name}`));
-    expect(more).toEqual([]);
+    const suspects = (await emailed()).filter((text) => text.includes('may be copied'));
+    expect(suspects).toEqual([expect.stringContaining(passkey.name)]);
   });
 });
