@@ -19,6 +19,7 @@ import { CONNECTOR_SECRETS } from '../runner/env.ts';
 import { emailedToken } from '../servers/mail.ts';
 import type { World } from '../world.ts';
 import { FACTOR_MAKERS } from './made-factors.ts';
+import { PEOPLE_MAKERS } from './made-people.ts';
 
 /** Values by field or parameter name. The first values belong together and form a request that succeeds. */
 export type Made = Record<string, string[]>;
@@ -31,6 +32,7 @@ export async function madeFor(w: World, name: string, tenant: Tenant): Promise<M
 
 const MAKERS: [RegExp, (w: World, tenant: Tenant, name: string) => Promise<Made>][] = [
   ...FACTOR_MAKERS,
+  ...PEOPLE_MAKERS,
   [/subscription-plan/, makePlan],
   [/^PATCH .*\/keys\/\{/, makeSandboxKey],
   [/native-subscriptions/, makeAuthorization],
