@@ -62,7 +62,7 @@ export interface SentJobs {
   stored: EntitlementSnapshot[];
   messages: Job[];
   isFailing: boolean;
-  /** What becomes of uses alone: the test records them, the database refuses them, or they are stored as in production. */
+  /** Handles uses alone: the test records them, the database refuses them, or they are stored as in production. */
   uses: 'recorded' | 'refused' | 'stored';
   /** Acknowledges everything sent since the last call. */
   acknowledge(): Promise<void>;

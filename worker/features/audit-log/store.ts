@@ -110,7 +110,7 @@ export async function listUnchained(db: Db, max: number): Promise<AccountId[]> {
   return found.map(({ merchantId }) => merchantId);
 }
 
-/** Stores the hashes of consecutive entries, all of them or none: none if another run has chained the first one, or the one before anew. */
+/** Stores the hashes of consecutive entries, or none if another run has chained the first one or changed the entry before it. */
 export function saveHashes(db: Db, merchantId: AccountId, links: { seq: number; prevHash: string; hash: string }[]) {
   const [first] = links as [(typeof links)[number]];
   const isThere = (which: SQL | undefined) =>
