@@ -187,7 +187,7 @@ export class Ledger<State, Content, Event> {
     const now = Date.now();
     if (this.#version() === this.#rules.versionOf(before)) return this.#page;
     const isUse = !this.#hasEmitted && this.#rules.isUse?.(before, this.#page.state) === true;
-    // A use plans a new flush in place of one that has rung. Any other write repeats that one, in case it has not.
+    // A use replaces a flush that has rung by a new one. Any other write repeats it, because it may not have rung.
     const hasFlushed = isUse && this.#rungAt !== null && this.#page.flushAt === this.#rungAt;
     return noteChange(hasFlushed ? flushed(this.#page, this.#rungAt!) : this.#page, { isUse, now });
   }

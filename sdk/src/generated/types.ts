@@ -231,7 +231,7 @@ export type DisputedPart =
   | 'totp'
   | 'recovery_codes'
   | 'wallets'
-  | 'admins'
+  | 'members'
   | 'invitations';
 
 export interface NotMePreview {

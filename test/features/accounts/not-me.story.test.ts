@@ -147,7 +147,8 @@ describe('POST /v1/account/not-me', () => {
     setTime(Date.now() + 5000);
     const again = { token: (await login(second)).body.token };
     expect((await w.call('POST', '/v1/keys', { key: again.token, body: { name: 'late' } })).status).toBe(201);
-    const readLink = async (email: string) => (await emailsTo(email)).map(tokenIn).filter((token) => token.split('.')[2] === 'live_key')[0]!;
+    const readLink = async (email: string) =>
+      (await emailsTo(email)).map(tokenIn).filter((token) => token.split('.')[2] === 'live_key')[0]!;
     const [owners, thiefs] = [await readLink(ada.email), await readLink(first)];
     expect((await undo(owners)).status).toBe(200);
     expect((await undo(thiefs)).status).toBe(401);
