@@ -8,11 +8,11 @@ import { findLinkedInvitation } from './invitation.store.ts';
 
 const TOKEN = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.([1-9a-z][0-9a-z]{0,9})\.([\w-]{43})$/;
 
-const signed = (id: string, expiresAt: number) => ['invitation', id, expiresAt] as const;
+const invitationContent = (id: string, expiresAt: number) => ['invitation', id, expiresAt] as const;
 
 /** Token of the newest link of an invitation. Made while an email is sent and never stored. */
 export const invitationToken = (ctx: Ctx, { id, expiresAt }: { id: string; expiresAt: number }): string =>
-  `${id}.${expiresAt.toString(36)}.${linkMacs(ctx, ...signed(id, expiresAt))[0]}`;
+  `${id}.${expiresAt.toString(36)}.${linkMacs(ctx, ...invitationContent(id, expiresAt))[0]}`;
 
 /** True if a link that ends at this time is the newest one of an open invitation. */
 export const isOpenLink = ({ wallNow }: Ctx, invitation: Invitation | undefined, expiresAt: number): invitation is Invitation =>
@@ -25,7 +25,7 @@ export const isOpenLink = ({ wallNow }: Ctx, invitation: Invitation | undefined,
 export async function findByLink(ctx: Ctx, token: string): Promise<{ home: Shard; invitation: Invitation; expiresAt: number }> {
   const [, id = '', expiry = '', mac = ''] = TOKEN.exec(token) ?? [];
   const expiresAt = Number.parseInt(expiry, 36);
-  const isOurs = id !== '' && isLinkMac(ctx, mac, ...signed(id, expiresAt));
+  const isOurs = id !== '' && isLinkMac(ctx, mac, ...invitationContent(id, expiresAt));
   const home = isOurs ? findShardAt(ctx, partitionOf(id)) : null;
   if (!home)
     throw new ApiError('invalid_credentials', { detail: 'The link is not of this deployment. Check that it was copied completely.' });

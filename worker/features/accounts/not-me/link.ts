@@ -20,12 +20,12 @@ export interface EmailedChange {
 const LIFE_MS = 7 * DAY;
 const TOKEN = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.([1-9a-z][0-9a-z]{0,9})\.([a-z_]{1,24})\.([\w-]{43})$/;
 
-const signed = (id: string, { change, at }: EmailedChange, address: string) => ['not-me', id, change, at, address] as const;
+const linkContent = (id: string, { change, at }: EmailedChange, address: string) => ['not-me', id, change, at, address] as const;
 
 /** Token of the link in an email to `address`. Empty for an unproven address: it does not make its reader the person. */
 export const notMeToken = (ctx: Ctx, account: Account, emailed: EmailedChange, address: string): string =>
   ownerAddresses(ctx, account).includes(address)
-    ? `${account.id}.${emailed.at.toString(36)}.${emailed.change}.${linkMacs(ctx, ...signed(account.id, emailed, address))[0]}`
+    ? `${account.id}.${emailed.at.toString(36)}.${emailed.change}.${linkMacs(ctx, ...linkContent(account.id, emailed, address))[0]}`
     : '';
 
 export interface Disputed extends EmailedChange {
@@ -52,7 +52,7 @@ export async function findDisputed(ctx: Ctx, token: string): Promise<Disputed> {
   if (!account || !(emailed.at <= ctx.wallNow)) return refuse();
   const expiresAt = emailed.at + LIFE_MS;
   if (expiresAt <= ctx.wallNow || account.status === 'deleted') throw new ApiError('link_expired');
-  const address = ownerAddresses(ctx, account).find((one) => isLinkMac(ctx, mac, ...signed(id, emailed, one))) ?? refuse();
+  const address = ownerAddresses(ctx, account).find((one) => isLinkMac(ctx, mac, ...linkContent(id, emailed, one))) ?? refuse();
   const used = { id: `not-me:${sha256Hex(utf8(token))}`, expiresAt };
   if (await findState(home.db, used.id)) throw new ApiError('link_expired');
   return { ...emailed, home, account, address, used };
