@@ -44,7 +44,11 @@ const ALSO: [route: RegExp, databases: string[], reason: string][] = [
   [/\/delivery\/(?:readiness|test|claims)|connectors\/\{provider\}\/claims/, FIRST, 'A chat belongs to one account of all.'],
   [/^GET \/v1\/access\/rails$/, FIRST, 'The operator switches a rail for all accounts.'],
   [/auth\/password\/forgot$/, FIRST, 'The answer must not depend on whether an account has the address.'],
-  [/account\/email\/(?:verify|disown)$|auth\/password\/reset$/, FIRST, 'A link of no account is answered by the first database.'],
+  [
+    /account\/(?:email\/(?:verify|disown)|not-me)$|auth\/password\/reset$/,
+    FIRST,
+    'A link of no account is answered by the first database.',
+  ],
   [/account\/passkeys|auth\/(?:passkey|factor|step-up)/, FIRST, 'A ceremony or ticket is used once. The first database notes it.'],
   [/\/support\/tickets/, ALL, 'Staff answers tickets of all accounts.'],
   [/discovery\/resources$/, ALL, 'The public catalogue lists the products of all accounts.'],
