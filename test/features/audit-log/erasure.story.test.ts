@@ -62,12 +62,27 @@ describe('log of a deleted account', () => {
     const chained = (await rows(ada)).length;
     for (const name of ['one', 'two']) await w.call('POST', '/v1/keys', { key: ada.token, body: { name } });
     const link = (seq: number, prevHash: string) => ({ seq, prevHash, hash: 'ab'.repeat(32) });
-    const save = (...links: ReturnType<typeof link>[]) => saveHashes(ctx().db, ada.userId as AccountId, links);
-    await save(link(chained + 1, 'cd'.repeat(32)), link(chained + 2, 'ab'.repeat(32)));
-    await save(link(chained + 2, 'ab'.repeat(32)));
+    const save = (end: { seq: number; hash: string }, ...links: ReturnType<typeof link>[]) =>
+      saveHashes(ctx().db, ada.userId as AccountId, end, links);
+    const [one, other] = ['ab'.repeat(32), 'cd'.repeat(32)];
+    expect(await save({ seq: chained, hash: other }, link(chained + 1, other), link(chained + 2, one))).toBe(0);
+    expect(await save({ seq: chained + 1, hash: one }, link(chained + 2, one))).toBe(0);
     expect((await rows(ada)).slice(chained).map(({ hash }) => hash)).toEqual([null, null]);
     await sweepAuditChain(ctx());
     expect(await verify(ada)).toMatchObject({ brokenAt: null, checked: chained + 2 });
+  });
+
+  it('a missing entry does not stop the chain, and is found', async () => {
+    const ada = await w.merchant();
+    await sweepAuditChain(ctx());
+    const chained = (await rows(ada)).length;
+    for (const name of ['one', 'two']) await w.call('POST', '/v1/keys', { key: ada.token, body: { name } });
+    await testEnv.DB.prepare('DELETE FROM audit_entries WHERE merchant_id = ? AND seq = ?')
+      .bind(ada.userId, chained + 1)
+      .run();
+    await sweepAuditChain(ctx());
+    expect((await rows(ada)).every(({ hash }) => hash !== null)).toBe(true);
+    expect((await verify(ada)).brokenAt).toBe(chained + 1);
   });
 
   it('a deleted person has an id and no name in the logs of others', async () => {

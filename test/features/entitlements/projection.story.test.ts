@@ -1,8 +1,8 @@
-import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
+import { runDurableObjectAlarm } from 'cloudflare:test';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { entitlementIdOf } from '#core/ids.ts';
 import { SECOND } from '#core/time.ts';
-import type { Env, Job } from '#platform/context.ts';
+import type { Job } from '#platform/context.ts';
 import type { EntitlementProjection } from '#rules/entitlement-rpc.ts';
 import { interceptJobs } from '../../support/clients/entitlement.ts';
 import { seededRandom, shuffled, withFaults } from '../../support/faults/faults.ts';
@@ -143,15 +143,13 @@ describe(`entitlement list and events (seed ${SEED})`, REPEATED, () => {
     await flush();
     await w.deliver(jobsOf(jobs.sent.splice(0)));
     await own.consume({ customer });
-    await runInDurableObject(stubOf(own, 'refused-uses'), (instance) => {
-      const { env } = instance as unknown as { env: Env };
-      Object.assign(instance, { env: { ...env, DB: withFaults(env, { before: () => true }).env.DB } });
-    });
+    const refused = await interceptJobs(stubOf(own, 'refused-uses'), withFaults(w.env, { before: () => true }).env);
+    refused.uses = 'stored';
     setTime(Date.now() + 2 * SECOND);
     await flush();
     const shown = async () => (await listed(`product_id=${own.product.product_id}&customer_ref=refused-uses`)).items[0].used_units;
-    expect([await shown(), jobs.sent.length]).toEqual([0, 1]);
-    await w.deliver(jobsOf(jobs.sent));
+    expect([await shown(), refused.sent.length]).toEqual([0, 1]);
+    await w.deliver(jobsOf(refused.sent));
     expect(await shown()).toBe(1);
   });
 

@@ -24,13 +24,13 @@ export async function chainQueued(ctx: Shard, accountIds: readonly AccountId[]):
 
 async function chainEntries({ db }: Shard, accountId: AccountId): Promise<number> {
   const head = await findHead(db, accountId);
-  const entries = await listAfter(db, accountId, head?.seq ?? 0, ENTRIES_MAX);
-  let prevHash = head?.hash ?? GENESIS_HASH;
+  const end = { seq: head?.seq ?? 0, hash: head?.hash ?? GENESIS_HASH };
+  const entries = await listAfter(db, accountId, end.seq, ENTRIES_MAX);
+  let prevHash = end.hash;
   const links = entries.map((entry) => {
     const link = { seq: entry.seq, prevHash, hash: entryHash(entry, prevHash) };
     prevHash = link.hash;
     return link;
   });
-  if (links.length > 0) await saveHashes(db, accountId, links);
-  return links.length;
+  return links.length === 0 ? 0 : saveHashes(db, accountId, end, links);
 }

@@ -110,9 +110,16 @@ export async function listUnchained(db: Db, max: number): Promise<AccountId[]> {
   return found.map(({ merchantId }) => merchantId);
 }
 
-/** Stores the hashes of consecutive entries, or none if another run has chained the first one or changed the entry before it. */
-export function saveHashes(db: Db, merchantId: AccountId, links: { seq: number; prevHash: string; hash: string }[]) {
-  const [first] = links as [(typeof links)[number]];
+/**
+ * Stores the hashes of the entries after the chained end, and returns how many it stored: none if another run has chained the first one, or if
+ * the end is no longer what was read.
+ */
+export async function saveHashes(
+  db: Db,
+  merchantId: AccountId,
+  { seq: endSeq, hash: endHash }: { seq: number; hash: string },
+  links: { seq: number; prevHash: string; hash: string }[],
+): Promise<number> {
   const isThere = (which: SQL | undefined) =>
     exists(
       db
@@ -120,14 +127,16 @@ export function saveHashes(db: Db, merchantId: AccountId, links: { seq: number; 
         .from(others)
         .where(and(eq(others.merchantId, merchantId), which)),
     );
-  const isFirstOpen = isThere(and(eq(others.seq, first.seq), isNull(others.hash)));
-  const isBeforeSame = isThere(and(eq(others.seq, first.seq - 1), eq(others.hash, first.prevHash)));
-  return db
+  const isFirstOpen = isThere(and(eq(others.seq, links[0]?.seq ?? 0), isNull(others.hash)));
+  const isEndSame = isThere(and(eq(others.seq, endSeq), eq(others.hash, endHash)));
+  const stored = await db
     .update(auditEntries)
     .set({ prevHash: sql`${digitsField('prevHash')}`, hash: sql`${digitsField('hash')}` })
     .from(jsonRows(links))
     .where(
       sql`${eq(ofMerchant, merchantId)} AND audit_entries.seq = ${fieldOf('seq')} AND audit_entries.hash IS NULL
-        AND ${isFirstOpen} AND (${first.seq} = 1 OR ${isBeforeSame})`,
-    );
+        AND ${isFirstOpen} AND (${endSeq} = 0 OR ${isEndSame})`,
+    )
+    .returning({ seq });
+  return stored.length;
 }

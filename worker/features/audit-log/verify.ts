@@ -13,8 +13,7 @@ interface Verification {
 const PAGE = 1000;
 /**
  * Recomputes the chain of the account, in both modes. An erased entry is verified by its links alone, if a later entry records the
- * erasure of the account or of the entry's author.
- * Entries since the last run of the chain are not checked yet.
+ * erasure of the account or of the entry's author. Entries since the last run of the chain are not checked yet.
  */
 export async function verifyLog({ db, merchantId }: Scope): Promise<Verification> {
   let head: Verification['head'] = { seq: 0, hash: GENESIS_HASH };

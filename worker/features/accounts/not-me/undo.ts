@@ -163,7 +163,7 @@ function formerBefore(formerEmails: Account['formerEmails'], address: string): A
 
 const addressTaken = (): ApiError =>
   new ApiError('state_conflict', {
-    detail: 'The email address belongs to another account by now. Contact the operator of this service.',
+    detail: 'Another account has proven the email address meanwhile. Contact the operator of this service.',
     meta: { reason: 'email_registered' },
   });
 
