@@ -41,7 +41,8 @@ async function presentPage(c: Context<AppEnv>, make: (page: PageContext) => Prom
 const SLUG = /^[a-z0-9-]{1,80}$/;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-const PAGE = /^\/(?:p\/[a-z0-9-]{1,80}|r\/[0-9a-f-]{36}|login|dashboard|sign|verify-email|reset-password|sign-in)$/;
+const BUYERS_PAGE = /^\/(?:p\/[a-z0-9-]{1,80}|r\/[0-9a-f-]{36})$/;
+const isPage = (address: string): boolean => BUYERS_PAGE.test(address) || Object.hasOwn(MERCHANT_PAGES, address);
 
 /** Longest path that is redirected: a page's path with some extra slashes. */
 const PATH_MAX = 120;
@@ -51,7 +52,7 @@ const redirectToCanonical = createMiddleware<AppEnv>(async (c, next) => {
   const { pathname, search } = new URL(c.req.url);
   if (pathname.length > PATH_MAX) return next();
   const address = pathname.toLowerCase().replace(/\/+$/, '');
-  return address !== pathname && PAGE.test(address) ? c.redirect(`${address}${search}`, 308) : next();
+  return address !== pathname && isPage(address) ? c.redirect(`${address}${search}`, 308) : next();
 });
 
 /** Hosted pages. They are not operations of the API. */

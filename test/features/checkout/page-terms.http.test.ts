@@ -185,6 +185,8 @@ describe('page URLs', () => {
       [`/p/${product.slug}/?locale=de`, `/p/${product.slug}?locale=de`],
       [`/p/${product.slug.toUpperCase()}`, `/p/${product.slug}`],
       [`/r/${id.toUpperCase()}//?a=b`, `/r/${id}?a=b`],
+      ['/not-me/', '/not-me'],
+      ['/invitation/?locale=de', '/invitation?locale=de'],
     ] as const) {
       const { status, headers } = await getPage(w, from);
       expect([status, headers.get('location')]).toEqual([308, to]);
