@@ -4,10 +4,12 @@ import { VERSION } from '#core/version.ts';
 import { rootRouters, versionedRouters } from '#features/routers.ts';
 import { withEntry } from '#platform/db/audit/record-answer.ts';
 import { closeBodies } from '#platform/http/bodies/closed-bodies.ts';
+import { markInner } from '#platform/http/forwarded.ts';
 import { ICON, ICON_PATH, OPEN_ICON_HEADERS } from '#platform/http/icon.ts';
 import { registerSecuritySchemes } from '#platform/http/security-schemes.ts';
 import { AUDIT_ACTIONS } from '#rules/access/audit-actions.ts';
 import { newApp } from './middleware.ts';
+import { dashboardRoutes } from './pages/dashboard/routes.tsx';
 import { devMailRoutes } from './pages/dev-mail.tsx';
 import { devTelegramRoutes } from './pages/dev-telegram.tsx';
 import { pageRoutes } from './pages/routes.tsx';
@@ -32,6 +34,7 @@ import { webhookTestRoutes } from './published/webhook-test.routes.ts';
 export const app = newApp((every) => {
   every.use((c, next) => {
     c.set('withEntry', withEntry);
+    c.set('dispatch', async (request) => every.fetch(markInner(request), c.env, c.executionCtx));
     return next();
   });
   for (const routes of [...versionedRouters, eventTypeRoutes(openApiDocument), webhookTestRoutes]) every.route('/v1', routes);
@@ -42,6 +45,7 @@ export const app = newApp((every) => {
     docsRoutes,
     healthRoutes,
     metricsRoutes,
+    dashboardRoutes,
     pageRoutes,
     devMailRoutes,
     devTelegramRoutes,

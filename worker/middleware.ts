@@ -24,6 +24,8 @@ import { announceEntries } from '#platform/queues/send-jobs.ts';
 import { type Location, regionNear } from '#platform/variables/regions.ts';
 
 const LONG_BODIES = /^\/v1\/(?:access\/agent-bootstrap\/[^/]+\/manifest|receipt\/[^/]+\/invoice-metadata)$/;
+/** Pages with forms, which a browser posts. */
+const FORMS = /^\/(?:login|dashboard)(?:\/|$)/;
 const RAW_BODIES = /^\/v1\/(?:products\/webhook|billing\/webhooks|integrations\/mail\/webhooks)\//;
 
 /** Reasons of refusals that the audit log of the account has. */
@@ -96,6 +98,7 @@ const asItIs = async () => {};
 async function readBody(c: Context<AppEnv>): Promise<void> {
   const limit = RAW_BODIES.test(c.req.path) ? limitProvider : LONG_BODIES.test(c.req.path) ? limitLong : limitUsual;
   await limit(c, asItIs);
+  if (FORMS.test(c.req.path)) return;
   // HTTP/1.1 requests without a body may carry an empty stream.
   if (c.req.header('Content-Type') === undefined && (await c.req.arrayBuffer()).byteLength === 0) return;
   if (!/^application\/(?:[\w.+-]+\+)?json(?:;|$)/i.test((c.req.header('Content-Type') ?? '').trim()))

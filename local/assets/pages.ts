@@ -21,6 +21,7 @@ const ENTRIES = {
   subscribing: { source: 'subscribing/client/start.tsx', name: 'subscribing' },
   signing: { source: 'signing/client/start.tsx', name: 'signing' },
   receipt: { source: 'receipt/client/start.ts', name: 'receipt' },
+  dashboard: { source: 'dashboard/client/start.ts', name: 'dashboard' },
   testWallet: { source: 'checkout/client/test-wallet.ts', name: 'test-wallet' },
   demoWallet: { source: 'browser/own-wallet/demo-wallet.ts', name: 'demo-wallet' },
 } as const;

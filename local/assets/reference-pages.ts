@@ -59,6 +59,8 @@ const BUCKETS: Record<PublicBucketName, string> = {
   'agent-bootstrap': 'agent setups',
   emails: 'requested emails',
   'email-proof': 'email tokens',
+  pages: 'pages of the dashboard, for one person',
+  forms: 'forms of the dashboard, for one person',
 };
 const CEILINGS: Record<AddressCeiling, string> = {
   all: 'public calls of all kinds',

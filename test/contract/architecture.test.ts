@@ -160,6 +160,14 @@ describe('code ownership', () => {
         /^worker\/features\/(?:rails\/switches\/switches|support\/(?:store|ticket)|email\/outbox|email-delivery\/routes)\.ts$/,
       ],
     ],
+    [
+      'the dashboard calls the published API, and imports nothing of features',
+      () =>
+        [...sources]
+          .filter(([path, text]) => path.startsWith('worker/pages/dashboard/') && text.includes("'#features/"))
+          .map(([path]) => path),
+      [],
+    ],
     ['only the log prints', () => filesWith(/\bconsole\./), [/^worker\/platform\/log\.ts$/]],
     [
       'only the chain client, the providers, the sender of webhooks and pages in the browser call the network',

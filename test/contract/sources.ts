@@ -44,6 +44,7 @@ export const ROOMS = [
   /^worker\/pages\/signing\/client\//,
   /^worker\/pages\/account\/(?!pages\.tsx$|client\/)/,
   /^worker\/pages\/account\/client\//,
+  /^worker\/pages\/dashboard\/client\//,
   /^worker\/core\//,
   // PDF receipts: pure functions, loaded on first use.
   /^worker\/pdf\/text\//,
@@ -102,6 +103,9 @@ export const ROOMS = [
   /^worker\/pages\/checkout\//,
   /^worker\/pages\/receipt\//,
   /^worker\/pages\/account\//,
+  /^worker\/pages\/dashboard\/frame\//,
+  /^worker\/pages\/dashboard\/screens\//,
+  /^worker\/pages\/dashboard\//,
   /^worker\/pages\/routes\.tsx$/,
   /^worker\/event-handlers\.ts$/,
   /^worker\/jobs\.ts$/,

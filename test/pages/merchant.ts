@@ -45,3 +45,17 @@ export async function emailTo(shop: Shop, email: string, kind: string): Promise<
 }
 
 export const linkIn = ({ text }: SentEmail): string => /https?:\S+#token=\S+/.exec(text)![0];
+
+/** Adds a platform authenticator that holds passkeys and confirms its user (CDP WebAuthn). */
+export async function addAuthenticator(page: Page): Promise<void> {
+  const devtools = await page.context().newCDPSession(page);
+  await devtools.send('WebAuthn.enable');
+  const options = {
+    protocol: 'ctap2',
+    transport: 'internal',
+    hasResidentKey: true,
+    hasUserVerification: true,
+    isUserVerified: true,
+  } as const;
+  await devtools.send('WebAuthn.addVirtualAuthenticator', { options: { ...options, automaticPresenceSimulation: true } });
+}

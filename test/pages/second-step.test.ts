@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { App } from '../support/people/authenticator-app.ts';
 import { findViolations } from './axe.ts';
-import { enter, readSession, register } from './merchant.ts';
+import { addAuthenticator, enter, readSession, register } from './merchant.ts';
 import { Shop, seeHeading } from './shop.ts';
 
 const shop = new Shop();
@@ -34,20 +34,6 @@ async function registerWithApp(): Promise<Guarded> {
 async function enterCode(page: Page, code: string): Promise<void> {
   await page.getByLabel('Code', { exact: true }).fill(code);
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
-}
-
-/** Adds a platform authenticator that holds passkeys and confirms its user (CDP WebAuthn). */
-async function addAuthenticator(page: Page): Promise<void> {
-  const devtools = await page.context().newCDPSession(page);
-  await devtools.send('WebAuthn.enable');
-  const options = {
-    protocol: 'ctap2',
-    transport: 'internal',
-    hasResidentKey: true,
-    hasUserVerification: true,
-    isUserVerified: true,
-  } as const;
-  await devtools.send('WebAuthn.addVirtualAuthenticator', { options: { ...options, automaticPresenceSimulation: true } });
 }
 
 /** Registers a passkey of the page's authenticator, as an app of the merchant would. */

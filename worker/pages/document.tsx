@@ -1,6 +1,7 @@
 import type { Context } from 'hono';
 import { raw } from 'hono/html';
 import type { Child } from 'hono/jsx';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { base64url } from '#core/encoding.ts';
 import { chooseLocale, LOCALE_NAMES, LOCALES, type Locale } from '#core/locales.ts';
 import type { Ctx } from '#platform/context.ts';
@@ -43,7 +44,7 @@ const OWN_WALLET_ASSETS = { demo: PAGE_ASSETS.demoWallet, test: PAGE_ASSETS.test
 
 interface Sheet {
   title: string;
-  layout: 'two' | 'receipt' | 'plain' | 'narrow';
+  layout: 'two' | 'receipt' | 'plain' | 'narrow' | 'board';
   accentHex?: string;
   scripts?: string[];
   /** JSON for the scripts. Data, not a script, so the CSP needs no exception. */
@@ -54,8 +55,10 @@ interface Sheet {
   hasForm?: true;
   /** Page of the service itself: English only and indexable. */
   isSite?: true;
+  /** Page of one person: never stored, unframed, and with forms. English only. */
+  board?: { mode: 'live' | 'sandbox'; style: string };
   card?: { title: string; description: string };
-  status?: 200 | 404 | 409 | 429 | 500 | 503;
+  status?: ContentfulStatusCode;
   retryAfterSeconds?: number;
 }
 
@@ -74,15 +77,15 @@ export function sendPage(page: PageContext, sheet: Sheet, children: Child): Resp
         <meta name="referrer" content="no-referrer" />
         <title>{sheet.title}</title>
         <link rel="icon" href={ICON_PATH} type="image/svg+xml" />
-        <style nonce={nonce}>{raw(styleOf(sheet.accentHex))}</style>
+        <style nonce={nonce}>{raw(styleOf(sheet.accentHex) + (sheet.board?.style ?? ''))}</style>
         {(sheet.scripts ?? []).map((source) => (
           <script type="module" src={source} nonce={nonce} />
         ))}
       </head>
-      <body>
+      <body data-mode={sheet.board?.mode}>
         <div class={`page ${sheet.layout}`}>
           {children}
-          <Footer {...page} hasLanguages={!sheet.isSite} />
+          <Footer {...page} hasLanguages={!sheet.isSite && !sheet.board} />
         </div>
         {sheet.facts && (
           <script type="application/json" id="facts" nonce={nonce}>
@@ -93,8 +96,14 @@ export function sendPage(page: PageContext, sheet: Sheet, children: Child): Resp
     </html>
   );
   const { ctx } = c.var;
-  const frameAncestors = sheet.isUnframed ? "'none'" : ctx.config.FRAME_ANCESTORS;
-  const headers = pageHeaders(ctx, { nonce, alsoConnectTo: sheet.alsoConnectTo ?? null, hasForm: sheet.hasForm ?? false, frameAncestors });
+  const frameAncestors = sheet.isUnframed || sheet.board ? "'none'" : ctx.config.FRAME_ANCESTORS;
+  const headers = pageHeaders(ctx, {
+    nonce,
+    alsoConnectTo: sheet.alsoConnectTo ?? null,
+    hasForm: sheet.hasForm ?? sheet.board !== undefined,
+    frameAncestors,
+  });
+  if (sheet.board) headers['Cache-Control'] = 'no-store';
   if (sheet.retryAfterSeconds !== undefined) headers['Retry-After'] = String(Math.max(1, Math.ceil(sheet.retryAfterSeconds)));
   return c.body(`<!doctype html>${html}`, sheet.status ?? 200, { ...headers, 'Content-Language': locale });
 }

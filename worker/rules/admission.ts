@@ -68,13 +68,15 @@ export interface AdmissionRequest {
   mode: 'live' | 'sandbox' | null;
   bucket: CallBucket;
   rateMultiplier: number;
+  /** True for a call of a page, which the plan's limit does not count. */
+  isInner?: true;
   /** Business time, for the end of plans. */
   now: number;
   wallNow?: number;
 }
 
 /** Call by another party on a merchant's product, without the merchant's credential. Counted as the merchant's call. */
-export interface CountedCall extends Pick<AdmissionRequest, 'bucket' | 'rateMultiplier' | 'now' | 'wallNow'> {
+export interface CountedCall extends Pick<AdmissionRequest, 'bucket' | 'rateMultiplier' | 'isInner' | 'now' | 'wallNow'> {
   livemode: boolean;
 }
 

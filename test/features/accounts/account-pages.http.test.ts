@@ -24,7 +24,7 @@ describe('account pages', () => {
         'img-src': ["'self'", 'https:', 'data:'],
         'connect-src': ["'self'"],
         'base-uri': ["'none'"],
-        'form-action': ["'none'"],
+        'form-action': [path === '/login' ? "'self'" : "'none'"],
         'frame-ancestors': ["'none'"],
       });
       expect(Object.fromEntries(headers)).toMatchObject({

@@ -53,6 +53,8 @@ export interface LoginFacts extends CommonFacts {
   form: LoginForm;
   ways: SignInWay[];
   notice: AccountTextKey | null;
+  /** Refusal of a form that was posted without a script. */
+  posted: { problem: Problem | null; factor: { ticket: string; methods: readonly string[] | null } | null } | null;
 }
 
 export interface EmailLinkFacts extends CommonFacts {
@@ -102,7 +104,11 @@ const BY_CODE: Record<string, AccountTextKey> = {
 };
 
 /** Maps a refusal to a text. `wrong`: the text for a refused credential. */
-export function problemOf({ locale }: CommonFacts, { code, meta, retryAfterMs }: Failure, wrong: AccountTextKey = 'sessionEnded'): Problem {
+export function problemOf(
+  { locale }: Pick<CommonFacts, 'locale'>,
+  { code, meta, retryAfterMs }: Pick<Failure, 'code' | 'meta' | 'retryAfterMs'>,
+  wrong: AccountTextKey = 'sessionEnded',
+): Problem {
   if (code === 'rate_limited') {
     const minutes = Math.max(1, Math.ceil((retryAfterMs ?? 0) / 60_000));
     return { key: 'pBusy', values: { period: formatPeriod(locale, minutes, 'minute') } };

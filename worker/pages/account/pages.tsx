@@ -1,4 +1,5 @@
 import type { Child } from 'hono/jsx';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { localPathOf } from '#core/local-path.ts';
 import { NEXT_PATH_MAX } from '#features/accounts/oauth/provider.ts';
 import { listConfigured } from '#features/accounts/oauth/registry.ts';
@@ -6,6 +7,7 @@ import type { Ctx } from '#platform/context.ts';
 import { PAGE_ASSETS } from '../assets.ts';
 import { demoWalletOf, ownWalletParts, type PageContext, sendPage } from '../document.tsx';
 import { loadAccountTexts } from '../locales/dictionaries.ts';
+import type { Failure } from '../parts/answer.ts';
 import { sayIn } from '../parts/text.ts';
 import { FIRST_DASHBOARD } from './dashboard/machine.ts';
 import { Dashboard } from './dashboard/view.tsx';
@@ -22,6 +24,8 @@ import {
   type LoginFacts,
   type LoginReason,
   loginPathOf,
+  type Problem,
+  problemOf,
   SHARED_TEXTS,
   SIGN_IN_WAYS,
   type SignInWay,
@@ -55,7 +59,7 @@ async function commonFacts({ c, locale, text }: PageContext): Promise<CommonFact
 }
 
 /** Server-rendered page. It contains no account data: the browser loads it. */
-function sendAccountPage(page: PageContext, facts: AccountFacts, title: AccountTextKey, children: Child): Response {
+function sendAccountPage(page: PageContext, facts: AccountFacts, title: AccountTextKey, children: Child, status = 200): Response {
   const { text } = facts;
   const { scripts, alsoConnectTo } = ownWalletParts(facts.page === 'login' ? facts.ownWallet : null);
   return sendPage(
@@ -66,19 +70,30 @@ function sendAccountPage(page: PageContext, facts: AccountFacts, title: AccountT
       scripts: [...scripts, PAGE_ASSETS.account],
       facts,
       isUnframed: true,
+      ...(facts.page === 'login' ? { hasForm: true as const } : {}),
+      status: status as ContentfulStatusCode,
       alsoConnectTo,
     },
     <main>
       <p class="hidden" role="status" aria-live="polite" id="announcement" />
-      <div id="panel">{children}</div>
+      <div id="panel" class={facts.page === 'login' ? 'readable' : undefined}>
+        {children}
+      </div>
       <noscript>
-        <p class="notice">{text.needsScript}</p>
+        <p class="notice">{text[facts.page === 'login' ? 'needsScriptForRest' : 'needsScript']}</p>
       </noscript>
     </main>,
   );
 }
 
-export async function sendLogin(page: PageContext): Promise<Response> {
+/** Refused sign-in by the form, without a script. `factor`: the second step that it asks for. */
+export interface PostedSignIn {
+  status: number;
+  failure: Pick<Failure, 'code' | 'meta'>;
+  factor?: { ticket: string; methods: readonly string[] | null };
+}
+
+export async function sendLogin(page: PageContext, posted?: PostedSignIn): Promise<Response> {
   const { ctx } = page.c.var;
   const { next, why, form } = page.c.req.query();
   const common = await commonFacts(page);
@@ -93,9 +108,16 @@ export async function sendLogin(page: PageContext): Promise<Response> {
     returnPath: returnPath.length > NEXT_PATH_MAX ? common.loginPath : returnPath,
     form: LOGIN_FORMS.find((known) => known === form) ?? 'choosing',
     ways: SIGN_IN_WAYS.filter((way) => IS_CONFIGURED[way](ctx)),
+    posted: posted ? { problem: problemOfPosted(common, posted), factor: posted.factor ?? null } : null,
     notice: why !== undefined && Object.hasOwn(LOGIN_REASONS, why) ? LOGIN_REASONS[why as LoginReason] : null,
   };
-  return sendAccountPage(page, facts, 'signIn', <Login facts={facts} state={firstLogin(facts)} say={sayIn(facts.text)} />);
+  return sendAccountPage(page, facts, 'signIn', <Login facts={facts} state={firstLogin(facts)} say={sayIn(facts.text)} />, posted?.status);
+}
+
+/** The first step of a person with a factor was right, so it is no problem. */
+function problemOfPosted(common: CommonFacts, { failure, factor }: PostedSignIn): Problem | null {
+  if (factor && failure.code === 'factor_required') return null;
+  return problemOf(common, { ...failure, retryAfterMs: null }, factor ? 'pCode' : 'pWrong');
 }
 
 export async function sendDashboard(page: PageContext): Promise<Response> {

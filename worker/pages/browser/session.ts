@@ -16,6 +16,12 @@ export function storeSession({ token, expires_at }: Session): boolean {
   }
 }
 
+/** Gives the session to the pages of the dashboard, which the server renders. They lead to the sign-in page without it. */
+export async function shareSession({ token }: Session): Promise<void> {
+  const body = new URLSearchParams({ token });
+  await fetch('/login', { method: 'POST', body, credentials: 'same-origin', redirect: 'manual' }).catch(() => {});
+}
+
 /** Returns null if this tab has no session. An expired session is returned too, because it may be renewable. */
 export function readSession(): Session | null {
   try {

@@ -53,6 +53,10 @@ export interface AppEnv {
     shard: Shard;
     /** Result of the account's object, obtained before routing, so that the route does not call the object again. */
     admitted: AdmittedCall | undefined;
+    /** True for a call that a page makes. Its page is counted in a bucket of its own. */
+    isInner: true | undefined;
+    /** Calls a route of this service, set once in app.ts. */
+    dispatch(request: Request): Promise<Response>;
     /** Valid key of the request, set whatever the result. */
     key: { keyId: string; admissionId: string } | undefined;
     /** Member with a role that does not allow the request. */

@@ -1,7 +1,7 @@
 import { callApi } from '../../browser/call-api.ts';
 import { drawOnChange, textIn } from '../../browser/draw-page.ts';
 import { PageHolder } from '../../browser/page-holder.ts';
-import { forgetSession, readSession, storeSession } from '../../browser/session.ts';
+import { forgetSession, readSession, shareSession, storeSession } from '../../browser/session.ts';
 import type { Session } from '../../parts/session.ts';
 import { sayIn } from '../../parts/text.ts';
 import { type EmailLinkEffect, type EmailLinkNews, type EmailLinkState, FIRST_EMAIL_LINK, nextEmailLink } from '../email-link/machine.ts';
@@ -132,7 +132,9 @@ async function run(facts: EmailLinkFacts, token: LinkToken, report: Report, effe
       return passFactorTicket(effect) ? location.replace(facts.loginPath) : undefined;
     case 'enter':
       // `replace`, so that the back button does not return to the used link.
-      return storeSession(effect.session) ? location.replace(facts.dashboardPath) : undefined;
+      if (!storeSession(effect.session)) return;
+      await shareSession(effect.session);
+      return location.replace(facts.dashboardPath);
   }
 }
 

@@ -3,7 +3,7 @@ import type { SolanaSignInFeature, SolanaSignInInput, SolanaSignMessageFeature }
 import { callApi } from '../../browser/call-api.ts';
 import { drawOnChange, textIn } from '../../browser/draw-page.ts';
 import { PageHolder } from '../../browser/page-holder.ts';
-import { storeSession } from '../../browser/session.ts';
+import { shareSession, storeSession } from '../../browser/session.ts';
 import {
   callWallet,
   chainOf,
@@ -94,7 +94,9 @@ async function run(facts: LoginFacts, report: Report, effect: LoginEffect): Prom
       return report(await askWallet(facts, effect.attempt, effect.walletName));
     case 'enter':
       // `replace`, so that the back button does not return to the sign-in form.
-      return storeSession(effect.session) ? location.replace(facts.next) : report({ kind: 'sessionNotKept' });
+      if (!storeSession(effect.session)) return report({ kind: 'sessionNotKept' });
+      await shareSession(effect.session);
+      return location.replace(facts.next);
   }
 }
 

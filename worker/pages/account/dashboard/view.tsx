@@ -34,6 +34,11 @@ export function Dashboard(props: DashboardProps) {
       return (
         <div class="panels">
           <PageTitle>{say('dashboard')}</PageTitle>
+          <nav class="papers" aria-label={say('dashboard')}>
+            <a href="/dashboard/team">{say('team')}</a>
+            <a href="/dashboard/security">{say('security')}</a>
+            <a href="/dashboard/log">{say('auditLog')}</a>
+          </nav>
           {state.claim && <Claimed {...props} claim={state.claim} />}
           <Person {...props} state={state} />
           <Identities {...props} state={state} />

@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { App } from '../support/people/authenticator-app.ts';
+import { findViolations } from './axe.ts';
+import { addAuthenticator, BUSINESS, PASSWORD, register, signIn } from './merchant.ts';
+import { Shop, seeHeading } from './shop.ts';
+
+const shop = new Shop();
+beforeAll(() => shop.open(), 60_000);
+afterAll(() => shop.close());
+
+/** Browsers have no passkeys on an IP address. */
+const named = (path: string): string => `${shop.baseUrl.replace('127.0.0.1', 'localhost')}${path}`;
+
+describe('screens of the dashboard', () => {
+  it.each(['phone', 'desktop'] as const)('each screen is without a finding of axe and fits every size, on a %s', async (size) => {
+    const { email } = await register(shop);
+    const { page, offences, shoot, close } = await shop.visit(size);
+    await signIn(shop, page, email);
+    for (const [link, heading] of [
+      ['Team', 'Team'],
+      ['Audit log', 'Audit log'],
+      ['Security', 'Security'],
+    ] as const) {
+      await page.getByRole('link', { name: link, exact: true }).click();
+      await seeHeading(page, heading);
+      await page.getByText('API', { exact: true }).click();
+      expect([link, await findViolations(page)]).toEqual([link, []]);
+      await shoot(`60-${link.toLowerCase().replace(' ', '-')}`);
+    }
+    expect(offences).toEqual([]);
+    await close();
+  });
+
+  it('an authenticator app is set up and removed by keyboard alone', async () => {
+    const { email } = await register(shop);
+    const { page, close } = await shop.visit('desktop');
+    await signIn(shop, page, email);
+    await page.goto(`${shop.baseUrl}/dashboard/security`);
+    await page.getByRole('button', { name: 'Set up an authenticator app' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByText('Scan this with your authenticator app').waitFor();
+    expect(await findViolations(page)).toEqual([]);
+    const app = new App(await page.locator('.once code').innerText());
+    await page.getByLabel('Code of the app').focus();
+    await page.keyboard.type(app.code(Date.now() - 30_000));
+    await page.keyboard.press('Enter');
+    await page.getByText('Your recovery codes').waitFor();
+    expect(await page.locator('.codes li').count()).toBe(10);
+    const remove = async () => {
+      await page.getByRole('button', { name: 'Remove the authenticator app' }).focus();
+      await page.keyboard.press('Enter');
+    };
+    await remove();
+    await seeHeading(page, 'Confirm it is you');
+    await page.getByLabel('Code', { exact: true }).focus();
+    await page.keyboard.type(app.code());
+    await page.keyboard.press('Enter');
+    await seeHeading(page, 'Security');
+    await remove();
+    await page.getByText('No provider is linked').waitFor();
+    expect(await page.getByRole('status').innerText()).toContain('is removed');
+    await close();
+  });
+
+  it('a passkey is added in two clicks, and proves the person again', async () => {
+    const { email } = await register(shop);
+    const { page, close } = await shop.visit('desktop');
+    await addAuthenticator(page);
+    await page.goto(named('/login?next=/dashboard/security'));
+    await page.getByLabel('E-mail').fill(email);
+    await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await seeHeading(page, 'Security');
+    await page.getByRole('link', { name: 'Add a passkey' }).click();
+    await page.getByRole('button', { name: 'Add a passkey' }).click();
+    await page.getByText('Your recovery codes').waitFor();
+    await page.goto(named('/dashboard/confirm?next=/dashboard/team'));
+    expect(await findViolations(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Use a passkey' }).click();
+    await seeHeading(page, 'Team');
+    await close();
+  });
+
+  it('a merchant without JavaScript signs in, is refused, and invites', async () => {
+    const { email } = await register(shop);
+    const { page, close } = await shop.visit('phone', [], { javaScriptEnabled: false });
+    await page.goto(`${shop.baseUrl}/login?next=/dashboard/team`);
+    await page.getByLabel('E-mail').fill(email);
+    await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await seeHeading(page, 'Team');
+    await page.getByLabel('Email address').fill('bob@example.com');
+    await page.getByRole('button', { name: 'Invite', exact: true }).click();
+    const alert = page.getByRole('alert');
+    expect(await alert.innerText()).toContain('invalid_authorization');
+    expect(await page.getByLabel('Email address').inputValue()).toBe('bob@example.com');
+    expect(await page.getByText(BUSINESS).count()).toBeGreaterThan(0);
+    await close();
+  });
+});

@@ -1,0 +1,32 @@
+import { localPathOf } from '#core/local-path.ts';
+import type { Answer, Refusal } from './operations.ts';
+import type { Acted, Form, Screen } from './screen.tsx';
+import { dropToken } from './session.ts';
+
+/** Key of a form. It makes a second press of its button the same act. */
+export const idempotent = ({ idempotency_key: idempotencyKey }: Form) => ({ idempotencyKey });
+
+/** Completes an act that shows nothing of its answer. */
+export const acted = (answer: Answer<unknown>): Acted => (answer.ok ? { ok: true } : answer);
+
+/** Local path of a form's `next`, so that no form leads to another site. */
+export const nextOf = ({ next }: Form): string => localPathOf(next ?? '') ?? '/dashboard';
+
+/** Refusal of a final act without the name that confirms it. */
+export const notTyped = (c: Screen['c'], name: string): Refusal => ({
+  ok: false,
+  status: 422,
+  code: 'validation_error',
+  detail: 'Nothing was changed.',
+  problems: [{ loc: ['body', 'confirm'], msg: `Type “${name}” exactly` }],
+  meta: {},
+  requestId: c.var.requestId,
+  retryAfter: null,
+});
+
+/** Leaves the pages after an act that ended the session. */
+export function leaveSignedOut({ c }: Screen, answer: Answer<unknown>): Acted {
+  if (!answer.ok) return answer;
+  dropToken(c);
+  return { ok: true, leaveTo: '/login?why=out' };
+}

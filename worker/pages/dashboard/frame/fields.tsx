@@ -1,0 +1,168 @@
+import type { Child } from 'hono/jsx';
+import { base64url } from '#core/encoding.ts';
+import { linkTo, type Refused, type Screen } from './screen.tsx';
+
+const KEY_BYTES = 18;
+
+interface ActFormTerms {
+  screen: Screen;
+  act: string;
+  /** Object that the form changes, where the screen has one form for each. */
+  id?: string;
+  submit: string;
+  isFinal?: boolean;
+  children?: Child;
+}
+
+/** Form of one act. Its key makes a second press of the button the same act. */
+export const ActForm = ({ screen, act, id = '', submit, isFinal = false, children }: ActFormTerms) => (
+  <form class="act" method="post" action={linkTo(screen, screen.path)}>
+    <input type="hidden" name="act" value={act} />
+    {id !== '' && <input type="hidden" name="id" value={id} />}
+    <input type="hidden" name="idempotency_key" value={base64url.encode(crypto.getRandomValues(new Uint8Array(KEY_BYTES)))} />
+    {children}
+    <button type="submit" class={isFinal ? 'final' : ''}>
+      {submit}
+    </button>
+  </form>
+);
+
+const isOf = (refused: Refused | null, act: string, id: string): refused is Refused => refused?.act === act && refused.id === id;
+
+function problemOf(screen: Screen, act: string, id: string, name: string): string | null {
+  if (!isOf(screen.refused, act, id)) return null;
+  return screen.refused.refusal.problems.find(({ loc }) => loc.slice(1).join('.') === name)?.msg ?? null;
+}
+
+interface FieldTerms {
+  screen: Screen;
+  act: string;
+  id?: string;
+  name: string;
+  label: string;
+  help?: string;
+  type?: 'text' | 'email' | 'password';
+  autocomplete?: string;
+  value?: string;
+  isOptional?: boolean;
+  max?: number;
+}
+
+const FieldFrame = ({
+  at,
+  label,
+  help,
+  problem,
+  children,
+}: {
+  at: string;
+  label: string;
+  help?: string | undefined;
+  problem: string | null;
+  children?: Child;
+}) => (
+  <div class="field">
+    <label for={at}>{label}</label>
+    {children}
+    {help !== undefined && <small id={`${at}-help`}>{help}</small>}
+    {problem !== null && (
+      <small class="wrong" id={`${at}-problem`}>
+        {problem}
+      </small>
+    )}
+  </div>
+);
+
+const describedBy = (at: string, help: string | undefined, problem: string | null): string | undefined =>
+  [help !== undefined && `${at}-help`, problem !== null && `${at}-problem`].filter(Boolean).join(' ') || undefined;
+
+const fieldId = (act: string, id: string, name: string): string => [act, id, name].filter(Boolean).join('-');
+
+export function TextField({
+  screen,
+  act,
+  id = '',
+  name,
+  label,
+  help,
+  type = 'text',
+  autocomplete = 'off',
+  value,
+  isOptional,
+  max,
+}: FieldTerms) {
+  const at = fieldId(act, id, name);
+  const problem = problemOf(screen, act, id, name);
+  const typed = isOf(screen.refused, act, id) ? screen.refused.typed[name] : undefined;
+  return (
+    <FieldFrame at={at} label={label} help={help} problem={problem}>
+      <input
+        id={at}
+        name={name}
+        type={type}
+        value={type === 'password' ? undefined : (typed ?? value)}
+        autocomplete={autocomplete}
+        required={!isOptional}
+        maxlength={max}
+        spellcheck={false}
+        aria-invalid={problem === null ? undefined : 'true'}
+        aria-describedby={describedBy(at, help, problem)}
+      />
+    </FieldFrame>
+  );
+}
+
+interface SelectTerms extends Omit<FieldTerms, 'type' | 'autocomplete' | 'isOptional' | 'max'> {
+  options: readonly (readonly [value: string, text: string])[];
+}
+
+export function SelectField({ screen, act, id = '', name, label, help, value, options }: SelectTerms) {
+  const at = fieldId(act, id, name);
+  const problem = problemOf(screen, act, id, name);
+  const chosen = (isOf(screen.refused, act, id) ? screen.refused.typed[name] : undefined) ?? value;
+  return (
+    <FieldFrame at={at} label={label} help={help} problem={problem}>
+      <select id={at} name={name} aria-invalid={problem === null ? undefined : 'true'} aria-describedby={describedBy(at, help, problem)}>
+        {options.map(([option, text]) => (
+          <option value={option} selected={option === chosen}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </FieldFrame>
+  );
+}
+
+/** Field of a final act: the name must be typed. */
+export const ConfirmField = ({ screen, act, id, name }: Pick<FieldTerms, 'screen' | 'act' | 'id' | 'name'>) => (
+  <TextField screen={screen} act={act} {...(id === undefined ? {} : { id })} name="confirm" label={`Type “${name}” to confirm`} />
+);
+
+/** Time in UTC, with the exact instant for programs. */
+export const Time = ({ at }: { at: string }) => (
+  <time datetime={at} title={at}>
+    {`${at.slice(0, 10)} ${at.slice(11, 16)} UTC`}
+  </time>
+);
+
+interface TableTerms {
+  caption: string;
+  head: string[];
+  children?: Child;
+}
+
+export const Table = ({ caption, head, children }: TableTerms) => (
+  <section class="frame" aria-label={caption} tabindex={0}>
+    <table>
+      <caption>{caption}</caption>
+      <thead>
+        <tr>
+          {head.map((name) => (
+            <th scope="col">{name}</th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>{children}</tbody>
+    </table>
+  </section>
+);

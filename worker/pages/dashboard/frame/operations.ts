@@ -1,0 +1,147 @@
+import type { Context } from 'hono';
+import type { AppEnv } from '#platform/http/openapi.ts';
+
+/** Operations of the published API that the dashboard calls, by their id. A test compares them with the document. */
+export const OPERATIONS = {
+  login: 'POST /v1/auth/login',
+  loginWithFactor: 'POST /v1/auth/factor',
+  refreshToken: 'POST /v1/auth/refresh',
+  logout: 'POST /v1/auth/logout',
+  switchAccount: 'POST /v1/auth/switch',
+  beginStepUp: 'POST /v1/auth/step-up/options',
+  stepUp: 'POST /v1/auth/step-up',
+  getAccount: 'GET /v1/account/me',
+  deleteAccount: 'DELETE /v1/account/account',
+  changeSecurity: 'PATCH /v1/account/me/security',
+  listAccounts: 'GET /v1/accounts',
+  listIdentities: 'GET /v1/account/identities',
+  unlinkIdentity: 'DELETE /v1/account/identities/{provider}',
+  listSessions: 'GET /v1/account/sessions',
+  endSession: 'DELETE /v1/account/sessions/{session_id}',
+  endSessions: 'DELETE /v1/account/sessions',
+  listPasskeys: 'GET /v1/account/passkeys',
+  beginPasskeyRegistration: 'POST /v1/account/passkeys/options',
+  registerPasskey: 'POST /v1/account/passkeys',
+  renamePasskey: 'PATCH /v1/account/passkeys/{passkey_id}',
+  removePasskey: 'DELETE /v1/account/passkeys/{passkey_id}',
+  beginTotp: 'POST /v1/account/totp',
+  confirmTotp: 'POST /v1/account/totp/confirm',
+  removeTotp: 'DELETE /v1/account/totp',
+  renewRecoveryCodes: 'POST /v1/account/recovery-codes',
+  listMembers: 'GET /v1/account/members',
+  changeRole: 'PATCH /v1/account/members/{user_id}',
+  removeMember: 'DELETE /v1/account/members/{user_id}',
+  listInvitations: 'GET /v1/account/invitations',
+  createInvitation: 'POST /v1/account/invitations',
+  resendInvitation: 'POST /v1/account/invitations/{invitation_id}/resend',
+  listAuditLog: 'GET /v1/account/audit-log',
+  verifyAuditLog: 'GET /v1/account/audit-log/verify',
+  withdrawInvitation: 'DELETE /v1/account/invitations/{invitation_id}',
+} as const;
+export type OperationId = keyof typeof OPERATIONS;
+
+export interface Problem {
+  loc: (string | number)[];
+  msg: string;
+}
+export interface Refusal {
+  ok: false;
+  status: number;
+  code: string;
+  /** Description of the refusal, from the API. */
+  detail: string;
+  /** Problems of single fields. */
+  problems: Problem[];
+  meta: { reason?: string; needs?: string | string[]; ticket?: string; methods?: string[] };
+  requestId: string;
+  retryAfter: string | null;
+}
+export type Answer<T> = { ok: true; value: T } | Refusal;
+
+/** Call of a page, for the page’s section "API". */
+export interface MadeCall {
+  id: OperationId;
+  method: string;
+  path: string;
+  status: number;
+  requestId: string;
+  body: string;
+}
+
+interface Input {
+  params?: Record<string, string>;
+  query?: Record<string, string>;
+  body?: unknown;
+  idempotencyKey?: string | undefined;
+}
+
+/** Operations with a token or a secret in the answer, which the section "API" never shows. */
+const SECRET: readonly OperationId[] = [
+  ...(['login', 'loginWithFactor', 'refreshToken', 'switchAccount', 'stepUp', 'beginTotp'] as const),
+  ...(['confirmTotp', 'registerPasskey', 'renewRecoveryCodes', 'beginStepUp', 'beginPasskeyRegistration'] as const),
+];
+
+/** Calls of one page through the routes of the published API, with the token of the session. */
+export class Operations {
+  readonly made: MadeCall[] = [];
+  readonly #c: Context<AppEnv>;
+  token: string | null;
+
+  constructor(c: Context<AppEnv>, token: string | null) {
+    this.#c = c;
+    this.token = token;
+  }
+
+  async call<T = unknown>(id: OperationId, { params = {}, query, body, idempotencyKey }: Input = {}): Promise<Answer<T>> {
+    const [method = '', template = ''] = OPERATIONS[id].split(' ');
+    const path = template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
+    const shown = query ? `${path}?${new URLSearchParams(query)}` : path;
+    const response = await this.#c.var.dispatch(
+      new Request(new URL(shown, this.#c.req.url), {
+        method,
+        headers: this.#headersOf(body, idempotencyKey),
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        cf: this.#c.req.raw.cf as CfProperties,
+      }),
+    );
+    const text = await response.text();
+    const requestId = response.headers.get('X-Svc-Request-Id') ?? '';
+    this.made.push({ id, method, path: shown, status: response.status, requestId, body: SECRET.includes(id) ? '' : text });
+    const json: unknown = text === '' ? null : JSON.parse(text);
+    return response.ok ? { ok: true, value: json as T } : toRefusal(response, json, requestId);
+  }
+
+  /** Headers that say from where and with which browser the person acts, so that sessions and the log have them. */
+  #headersOf(body: unknown, idempotencyKey: string | undefined): Headers {
+    const headers = new Headers({ Accept: 'application/json' });
+    for (const name of ['CF-Connecting-IP', 'User-Agent', 'Accept-Language']) {
+      const value = this.#c.req.header(name);
+      if (value !== undefined) headers.set(name, value);
+    }
+    if (this.token !== null) headers.set('Authorization', `Bearer ${this.token}`);
+    if (body !== undefined) headers.set('Content-Type', 'application/json');
+    if (idempotencyKey !== undefined) headers.set('Idempotency-Key', idempotencyKey);
+    return headers;
+  }
+}
+
+interface ErrorBody {
+  code?: string;
+  detail?: string | Problem[];
+  meta?: Refusal['meta'];
+}
+
+function toRefusal(response: Response, json: unknown, requestId: string): Refusal {
+  const { code = 'unknown', detail = '', meta = {} } = (json ?? {}) as ErrorBody;
+  const problems = Array.isArray(detail) ? detail : [];
+  return {
+    ok: false,
+    status: response.status,
+    code,
+    detail: Array.isArray(detail) ? 'Some fields need another value.' : detail,
+    problems,
+    meta,
+    requestId,
+    retryAfter: response.headers.get('Retry-After'),
+  };
+}

@@ -1,0 +1,297 @@
+import type { Context } from 'hono';
+import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
+import type { Child } from 'hono/jsx';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import { localPathOf } from '#core/local-path.ts';
+import { SECOND } from '#core/time.ts';
+import type { AppEnv } from '#platform/http/openapi.ts';
+import { openPage, sendPage } from '../../document.tsx';
+import { ApiSection } from './api-section.tsx';
+import type { OperationId, Operations, Refusal } from './operations.ts';
+import { type Claims, dropToken, openSession } from './session.ts';
+import { BOARD_STYLE } from './style.ts';
+
+/** Parts of `GET /v1/account/me` that screens show. */
+export interface Me {
+  user_id: string;
+  account_id: string;
+  role: string;
+  email: string | null;
+  email_verified: boolean;
+  display_name: string;
+  has_password: boolean;
+  factors: { passkeys: number; totp: boolean; recovery_codes_left: number };
+  wallet_address: string | null;
+  require_factor?: boolean;
+}
+interface AccountOfPerson {
+  account_id: string;
+  display_name: string;
+  role: string;
+  current: boolean;
+}
+
+/** A refused form: what was typed without passwords, and why. */
+export interface Refused {
+  act: string;
+  id: string;
+  typed: Record<string, string>;
+  refusal: Refusal;
+}
+
+export interface Screen {
+  c: Context<AppEnv>;
+  path: string;
+  operations: Operations;
+  claims: Claims;
+  me: Me;
+  accounts: AccountOfPerson[];
+  mode: 'live' | 'sandbox';
+  refused: Refused | null;
+}
+
+export type Form = Record<string, string>;
+/** `shown`: a secret that is in this response only. `leaveTo`: path that the person is sent to. */
+export type Acted = Refusal | { ok: true; shown?: Child; leaveTo?: string };
+export interface Act {
+  /** Sentence that confirms the act. */
+  done: string;
+  run(screen: Screen, form: Form): Promise<Acted>;
+}
+
+export interface Definition {
+  path: string;
+  title: string;
+  /** Operation that decides whether the person's role may read the screen. */
+  body(screen: Screen): Promise<Child | Refusal>;
+  scripts?: string[];
+  acts: Record<string, Act>;
+}
+
+export const linkTo = ({ mode }: Pick<Screen, 'mode'>, path: string): string => (mode === 'sandbox' ? `${path}?mode=sandbox` : path);
+
+const LINKS: [path: string, name: string][] = [
+  ['/dashboard', 'Home'],
+  ['/dashboard/team', 'Team'],
+  ['/dashboard/log', 'Audit log'],
+  ['/dashboard/security', 'Security'],
+];
+
+const toLogin = (c: Context<AppEnv>, why?: 'ended'): Response => {
+  const { pathname, search } = new URL(c.req.url);
+  const next = localPathOf(`${pathname}${search}`) ?? '/dashboard';
+  return c.redirect(`/login?${new URLSearchParams({ next, ...(why && { why }) })}`, 303);
+};
+
+/** Opens the screen of the signed-in person, or returns the way to the sign-in page. */
+export async function openScreen(c: Context<AppEnv>, path: string): Promise<Screen | Response> {
+  const session = await openSession(c);
+  if (session === null) {
+    dropToken(c);
+    return toLogin(c);
+  }
+  const { operations, claims } = session;
+  const [me, accounts] = await Promise.all([
+    operations.call<Me>('getAccount'),
+    operations.call<{ items: AccountOfPerson[] }>('listAccounts'),
+  ]);
+  if (!me.ok) {
+    if (me.status === 401) dropToken(c);
+    return me.status === 401 ? toLogin(c, 'ended') : sendBare(c, me);
+  }
+  const mode = c.req.query('mode') === 'sandbox' ? 'sandbox' : 'live';
+  return { c, path, operations, claims, me: me.value, accounts: accounts.ok ? accounts.value.items : [], mode, refused: null };
+}
+
+const isRefusal = (body: Child | Refusal): body is Refusal =>
+  typeof body === 'object' && body !== null && 'ok' in body && body.ok === false;
+
+interface Shown {
+  shown?: Child;
+  status?: number;
+}
+
+/** Renders a screen: frame, message, what is shown once, the screen's body and the calls that it made. */
+export async function sendScreen(screen: Screen, definition: Definition, { shown, status = 200 }: Shown = {}): Promise<Response> {
+  const { c, mode, refused } = screen;
+  const said = takeMessage(c, definition);
+  const body = await definition.body(screen);
+  const page = await openPage(c, 'en');
+  const isBeyond = isRefusal(body);
+  return sendPage(
+    page,
+    {
+      title: `${definition.title} · ${screen.me.display_name}`,
+      layout: 'board',
+      scripts: definition.scripts ?? [],
+      board: { mode, style: BOARD_STYLE },
+      status: (isBeyond ? body.status : status) as ContentfulStatusCode,
+    },
+    <>
+      <Frame screen={screen} />
+      <main id="main">
+        <h1>{definition.title}</h1>
+        {mode === 'sandbox' && <p class="badge">Test data</p>}
+        {said && (
+          <p class="done" role="status">
+            {said}
+          </p>
+        )}
+        {refused && <Summary refused={refused} />}
+        {shown}
+        {isBeyond ? <Beyond refusal={body} /> : body}
+        <ApiSection calls={screen.operations.made} baseUrl={c.var.ctx.baseUrl} />
+      </main>
+    </>,
+  );
+}
+
+function Frame({ screen }: { screen: Screen }) {
+  const { me, accounts, path, mode } = screen;
+  return (
+    <header class="board-head">
+      <a class="skip" href="#main">
+        Skip to the content
+      </a>
+      <nav aria-label="Main">
+        <ul>
+          {LINKS.map(([to, name]) => (
+            <li>
+              <a href={linkTo({ mode }, to)} aria-current={to === path ? 'page' : undefined}>
+                {name}
+              </a>
+            </li>
+          ))}
+        </ul>
+      </nav>
+      <div class="who">
+        {accounts.length > 1 ? (
+          <form method="post" action="/dashboard/switch">
+            <label for="account_id">Account</label>
+            <select id="account_id" name="account_id">
+              {accounts.map(({ account_id, display_name, current }) => (
+                <option value={account_id} selected={current}>
+                  {display_name}
+                </option>
+              ))}
+            </select>
+            <button type="submit">Switch</button>
+          </form>
+        ) : (
+          <bdi>{me.display_name}</bdi>
+        )}
+        <form method="post" action="/dashboard/sign-out">
+          <button type="submit">Sign out</button>
+        </form>
+      </div>
+    </header>
+  );
+}
+
+/** Leads to each refused field, and has the code and the request id for support. */
+const Summary = ({ refused: { act, id, refusal } }: { refused: Refused }) => (
+  <div class="problem" role="alert" tabindex={-1} id="refusal">
+    <strong>{refusal.detail}</strong>
+    {refusal.problems.length > 0 && (
+      <ul>
+        {refusal.problems.map(({ loc, msg }) => (
+          <li>
+            <a href={`#${[act, id, loc.slice(1).join('.')].filter(Boolean).join('-')}`}>{`${loc.slice(1).join('.')}: ${msg}`}</a>
+          </li>
+        ))}
+      </ul>
+    )}
+    <p class="quiet">
+      {refusal.code} · {refusal.requestId}
+    </p>
+  </div>
+);
+
+function Beyond({ refusal }: { refusal: Refusal }) {
+  const needs = [refusal.meta.needs ?? []].flat();
+  return (
+    <div class="problem" role="alert">
+      <strong>{refusal.detail}</strong>
+      {needs.length > 0 && <p>{`Roles that may: ${needs.join(', ')}.`}</p>}
+      <p class="quiet">
+        {refusal.code} · {refusal.requestId}
+      </p>
+    </div>
+  );
+}
+
+/** Page of a refusal without a screen around it. */
+export async function sendBare(c: Context<AppEnv>, refusal: Pick<Refusal, 'status' | 'detail' | 'code' | 'requestId' | 'retryAfter'>) {
+  const page = await openPage(c, 'en');
+  return sendPage(
+    page,
+    {
+      title: 'Not possible',
+      layout: 'board',
+      board: { mode: 'live', style: BOARD_STYLE },
+      status: refusal.status as ContentfulStatusCode,
+      ...(refusal.retryAfter === null ? {} : { retryAfterSeconds: Number(refusal.retryAfter) }),
+    },
+    <main id="main">
+      <h1>Not possible</h1>
+      <p>{refusal.detail}</p>
+      <p class="quiet">
+        {refusal.code} · {refusal.requestId}
+      </p>
+      <p>
+        <a href="/dashboard">Home</a>
+      </p>
+    </main>,
+  );
+}
+
+const SAID = 'svc_said';
+
+/** Sentence of the act that was completed by the form before, shown once. */
+function takeMessage(c: Context<AppEnv>, { acts }: Definition): string | null {
+  const name = getCookie(c, SAID, 'host');
+  if (name === undefined || c.req.method !== 'GET') return null;
+  deleteCookie(c, SAID, { prefix: 'host', path: '/', secure: true });
+  return Object.hasOwn(acts, name) ? acts[name]!.done : null;
+}
+
+const MESSAGE_S = 60;
+const SECRET_FIELDS = /password|code|totp|^confirm$/;
+const STEP_UP: readonly (string | undefined)[] = ['step_up_required', 'sign_in_required'];
+
+/** Runs the act of a posted form: redirects after a success, and shows the form again with what was typed after a refusal. */
+export async function runAct(screen: Screen, definition: Definition, form: Form): Promise<Response> {
+  const { c, mode, path } = screen;
+  const act = Object.hasOwn(definition.acts, form.act ?? '') ? definition.acts[form.act!]! : null;
+  if (act === null)
+    return sendBare(c, {
+      status: 422,
+      detail: 'This form is unknown.',
+      code: 'validation_error',
+      requestId: c.var.requestId,
+      retryAfter: null,
+    });
+  const acted = await act.run(screen, form);
+  if (acted.ok && acted.shown !== undefined) {
+    const me = await screen.operations.call<Me>('getAccount');
+    return sendScreen({ ...screen, me: me.ok ? me.value : screen.me }, definition, { shown: acted.shown });
+  }
+  if (acted.ok) {
+    setCookie(c, SAID, form.act!, { prefix: 'host', path: '/', secure: true, httpOnly: true, sameSite: 'Lax', maxAge: MESSAGE_S });
+    return c.redirect(acted.leaveTo ?? linkTo({ mode }, path), 303);
+  }
+  if (STEP_UP.includes(acted.meta.reason))
+    return c.redirect(`/dashboard/confirm?${new URLSearchParams({ next: linkTo({ mode }, path) })}`, 303);
+  const typed = Object.fromEntries(Object.entries(form).filter(([name]) => !SECRET_FIELDS.test(name)));
+  const refused = { act: form.act!, id: form.id ?? '', typed, refusal: acted };
+  return sendScreen({ ...screen, refused }, definition, { status: acted.status });
+}
+
+/** True if the person proved themselves recently enough for acts that decide who gets in. */
+export function isFresh({ c, claims, me }: Screen): boolean {
+  const hasFactor = me.factors.passkeys > 0 || me.factors.totp;
+  const at = hasFactor ? claims.factor_time : claims.auth_time;
+  return at !== undefined && c.var.ctx.wallNow - at * SECOND <= c.var.ctx.config.FRESH_SIGN_IN_SECONDS * SECOND;
+}
+
+export type { OperationId };

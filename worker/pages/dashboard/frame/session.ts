@@ -1,0 +1,53 @@
+import type { Context } from 'hono';
+import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
+import { base64url } from '#core/encoding.ts';
+import { DAY, HOUR, SECOND } from '#core/time.ts';
+import type { AppEnv } from '#platform/http/openapi.ts';
+import { Operations } from './operations.ts';
+
+const NAME = 'svc_session';
+const MAX_AGE_S = (7 * DAY) / SECOND;
+/** Time before the end of a token from which a page renews it. */
+const RENEW_MS = 12 * HOUR;
+
+export function storeToken(c: Context<AppEnv>, token: string): void {
+  setCookie(c, NAME, token, { prefix: 'host', path: '/', secure: true, httpOnly: true, sameSite: 'Lax', maxAge: MAX_AGE_S });
+}
+
+export function dropToken(c: Context<AppEnv>): void {
+  deleteCookie(c, NAME, { prefix: 'host', path: '/', secure: true });
+}
+
+export interface Claims {
+  sub: string;
+  acc?: string;
+  exp: number;
+  auth_time?: number;
+  factor_time?: number;
+}
+
+/** Reads the claims of a token without a check. Each call of the page checks the token. */
+export function claimsOf(token: string): Claims | null {
+  try {
+    return JSON.parse(new TextDecoder().decode(base64url.decode(token.split('.')[1] ?? ''))) as Claims;
+  } catch {
+    return null;
+  }
+}
+
+export const readToken = (c: Context<AppEnv>): string | null => getCookie(c, NAME, 'host') ?? null;
+
+/** Opens the session of the cookie and renews a token that ends soon. Null without a session. */
+export async function openSession(c: Context<AppEnv>): Promise<{ operations: Operations; claims: Claims } | null> {
+  const token = readToken(c);
+  const claims = token === null ? null : claimsOf(token);
+  if (token === null || claims === null) return null;
+  const operations = new Operations(c, token);
+  if (claims.exp * SECOND - c.var.ctx.wallNow >= RENEW_MS) return { operations, claims };
+  const renewed = await operations.call<{ token: string }>('refreshToken');
+  operations.made.pop();
+  if (!renewed.ok) return null;
+  operations.token = renewed.value.token;
+  storeToken(c, renewed.value.token);
+  return { operations, claims: claimsOf(renewed.value.token) ?? claims };
+}

@@ -1,0 +1,38 @@
+/** Style of the dashboard, after that of the hosted pages. */
+export const BOARD_STYLE = `
+.board{max-width:64rem}
+.board main{display:grid;grid-template-columns:minmax(0,1fr);gap:1.25rem;align-content:start}
+.board h1{font-size:1.75rem;line-height:1.2;font-weight:650}
+.board h2{font-size:1.125rem;font-weight:650}
+.board section{background:var(--card);border:1px solid var(--line);border-radius:1rem;padding:1.25rem;display:grid;grid-template-columns:minmax(0,1fr);gap:1rem}
+.board-head{display:flex;flex-wrap:wrap;gap:.5rem 1.5rem;justify-content:space-between;align-items:center;padding-bottom:1rem;border-bottom:1px solid var(--line);margin-bottom:1.25rem}
+.board-head ul{list-style:none;display:flex;flex-wrap:wrap;gap:.25rem 1rem;padding:0}
+.board-head a{display:inline-block;padding:.25rem 0}
+.board-head [aria-current]{font-weight:650;color:var(--ink)}
+.skip{position:absolute;left:-99rem}
+.skip:focus{position:static}
+.who,.who form{display:flex;flex-wrap:wrap;gap:.5rem;align-items:center}
+.board button,.board select,.board .field input{font:inherit;min-height:2.5rem;padding:.375rem .875rem;border-radius:.625rem;border:1px solid var(--soft);background:var(--card);color:var(--ink)}
+.board select,.board .field input{width:100%}
+.who select{width:auto;max-width:14rem}
+.board button{cursor:pointer;font-weight:600}
+.board .act>button{justify-self:start;border-color:var(--accent-edge)}
+.board button.final{color:var(--bad);border-color:var(--bad)}
+.act{display:grid;grid-template-columns:minmax(0,1fr);gap:.75rem;max-width:30rem}
+td .act{display:flex;flex-wrap:wrap;gap:.5rem;align-items:end;max-width:none}
+td .act .field label{position:absolute;left:-99rem}
+.board .frame{overflow-x:auto;display:block;padding:0;border:0;border-radius:0}
+.board table{border-collapse:collapse;width:100%;font-size:.9375rem}
+.board caption{text-align:left;font-weight:650;padding-bottom:.5rem}
+.board th,.board td{text-align:left;vertical-align:top;padding:.5rem .75rem .5rem 0;border-top:1px solid var(--line);overflow-wrap:anywhere;min-width:6rem;max-width:22rem}
+.board th[scope=row]{font-weight:500;min-width:9rem}
+.board dt{font-weight:650}
+.board dd{margin:0 0 .5rem}
+.done{background:var(--good-soft);border-radius:.75rem;padding:.625rem .875rem}
+.wrong{color:var(--bad)}
+[aria-invalid]{border-color:var(--bad)!important}
+.once{border:2px solid var(--accent-edge)!important}
+.codes{font:1rem/1.8 ui-monospace,Menlo,Consolas,monospace;columns:2;list-style:none;padding:0}
+.board pre{overflow-x:auto;max-height:24rem;font:.8125rem/1.5 ui-monospace,Menlo,Consolas,monospace;background:var(--page);padding:.75rem;border-radius:.625rem}
+[data-mode=sandbox] .board-head{border-bottom:3px dashed var(--test)}
+`;

@@ -1,0 +1,92 @@
+import type { Context } from 'hono';
+import { csrf } from 'hono/csrf';
+import { createMiddleware } from 'hono/factory';
+import { HTTPException } from 'hono/http-exception';
+import { ApiError } from '#core/errors.ts';
+import { type AppEnv, router } from '#platform/http/openapi.ts';
+import { hitBucket } from '#platform/http/rate-limit.ts';
+import { Operations } from './frame/operations.ts';
+import { type Definition, type Form, openScreen, runAct, sendBare, sendScreen } from './frame/screen.tsx';
+import { claimsOf, dropToken, readToken, storeToken } from './frame/session.ts';
+import { CONFIRM } from './screens/confirm.tsx';
+import { LOG } from './screens/log.tsx';
+import { NEW_PASSKEY } from './screens/passkey.tsx';
+import { SECURITY } from './screens/security.tsx';
+import { TEAM } from './screens/team.tsx';
+import { postSignIn } from './sign-in.ts';
+
+const SCREENS: Definition[] = [TEAM, LOG, SECURITY, NEW_PASSKEY, CONFIRM];
+
+const refuse = (c: Context<AppEnv>, status: number, code: string, detail: string, retryAfter: string | null = null) =>
+  sendBare(c, { status, code, detail, requestId: c.var.requestId, retryAfter });
+
+const check = csrf();
+/** Refuses a form that another site, or no page at all, sent. */
+const fromOwnPage = createMiddleware<AppEnv>(async (c, next) => {
+  try {
+    await check(c, async () => {});
+  } catch (error) {
+    if (!(error instanceof HTTPException)) throw error;
+    return refuse(c, 403, 'invalid_authorization', 'The form was not sent by a page of this site. Open the page and send it again.');
+  }
+  return next();
+});
+
+/** Counts a page or form of the person, in a bucket that plans do not change. */
+const countPage = createMiddleware<AppEnv>(async (c, next) => {
+  try {
+    await hitBucket(c, c.req.method === 'POST' ? 'forms' : 'pages', claimsOf(readToken(c) ?? '')?.sub ?? '');
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== 'rate_limited') throw error;
+    return refuse(
+      c,
+      429,
+      error.code,
+      'Too many pages in a minute. Wait a moment.',
+      String(Math.ceil(error.options.retryAfterSeconds ?? 1)),
+    );
+  }
+  return next();
+});
+
+/** Fields of a form. Files and repeated fields are ignored. */
+async function readForm(c: Context<AppEnv>): Promise<Form> {
+  const fields = await c.req.parseBody();
+  return Object.fromEntries(Object.entries(fields).filter((field): field is [string, string] => typeof field[1] === 'string'));
+}
+
+/** Pages of the dashboard. They call the published API with the session's token, and nothing else. */
+export const dashboardRoutes = router();
+for (const path of ['/login', '/dashboard/*']) dashboardRoutes.post(path, fromOwnPage, countPage);
+dashboardRoutes.get('/dashboard/*', countPage);
+
+dashboardRoutes.post('/login', async (c) => postSignIn(c, await readForm(c)));
+
+for (const definition of SCREENS) {
+  dashboardRoutes.get(definition.path, async (c) => {
+    const screen = await openScreen(c, definition.path);
+    return screen instanceof Response ? screen : sendScreen(screen, definition);
+  });
+  dashboardRoutes.post(definition.path, async (c) => {
+    const screen = await openScreen(c, definition.path);
+    return screen instanceof Response ? screen : runAct(screen, definition, await readForm(c));
+  });
+}
+
+/** Ends the session for real, because nothing else holds its token. */
+dashboardRoutes.post('/dashboard/sign-out', async (c) => {
+  const token = readToken(c);
+  if (token !== null) await new Operations(c, token).call('logout', { body: { end: 'session' } });
+  dropToken(c);
+  return c.redirect('/login?why=out', 303);
+});
+
+dashboardRoutes.post('/dashboard/switch', async (c) => {
+  const token = readToken(c);
+  if (token === null) return c.redirect('/login', 303);
+  const { account_id = '' } = await readForm(c);
+  const switched = await new Operations(c, token).call<{ token: string }>('switchAccount', { body: { account_id } });
+  if (!switched.ok) return sendBare(c, switched);
+  storeToken(c, switched.value.token);
+  return c.redirect('/dashboard/team', 303);
+});

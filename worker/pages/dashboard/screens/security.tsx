@@ -1,0 +1,217 @@
+import { acted, idempotent, leaveSignedOut, notTyped } from '../frame/acts.ts';
+import { ActForm, ConfirmField, Table, TextField, Time } from '../frame/fields.tsx';
+import { type Definition, isFresh, linkTo, type Screen } from '../frame/screen.tsx';
+import { Factors, NewTotp, type Passkey, withCodes } from './factors.tsx';
+
+interface Session {
+  session_id: string;
+  current: boolean;
+  method: string;
+  factor: string | null;
+  ip: string;
+  country?: string;
+  user_agent: string;
+  last_seen_at: string;
+}
+interface Identity {
+  provider: string;
+  email?: string;
+}
+
+export const SECURITY: Definition = {
+  path: '/dashboard/security',
+  title: 'Security',
+  async body(screen) {
+    const { operations, me } = screen;
+    const [passkeys, identities, sessions] = await Promise.all([
+      operations.call<{ items: Passkey[] }>('listPasskeys'),
+      operations.call<{ items: Identity[] }>('listIdentities'),
+      operations.call<{ items: Session[] }>('listSessions'),
+    ]);
+    return (
+      <>
+        {!isFresh(screen) && (
+          <p class="problem">
+            Most changes need a recent proof that it is you.{' '}
+            <a href={`/dashboard/confirm?next=${encodeURIComponent(linkTo(screen, screen.path))}`}>Confirm it is you</a>
+          </p>
+        )}
+        {passkeys.ok && <Factors screen={screen} passkeys={passkeys.value.items} />}
+        <EmailAndPassword screen={screen} />
+        {identities.ok && me.user_id !== '' && <Providers screen={screen} items={identities.value.items} />}
+        {sessions.ok && <Sessions screen={screen} items={sessions.value.items} />}
+        {me.role === 'owner' && <Close screen={screen} />}
+      </>
+    );
+  },
+  acts: {
+    email: {
+      done: 'The address has changed. Confirm it with the link in the email.',
+      async run(screen, { email = '', current_password: password = '', ...form }) {
+        const body = { email: email.trim(), ...(password === '' ? {} : { current_password: password }) };
+        return leaveSignedOut(screen, await screen.operations.call('changeSecurity', { body, ...idempotent(form) }));
+      },
+    },
+    password: {
+      done: 'The password has changed.',
+      async run(screen, { current_password: password = '', new_password, ...form }) {
+        const body = { new_password, ...(password === '' ? {} : { current_password: password }) };
+        return leaveSignedOut(screen, await screen.operations.call('changeSecurity', { body, ...idempotent(form) }));
+      },
+    },
+    unlink: {
+      done: 'The provider is unlinked, and the sessions that it began have ended.',
+      run: async ({ operations }, form) =>
+        acted(await operations.call('unlinkIdentity', { params: { provider: form.id ?? '' }, ...idempotent(form) })),
+    },
+    passkey_rename: {
+      done: 'The passkey has a new name.',
+      run: async ({ operations }, form) =>
+        acted(
+          await operations.call('renamePasskey', { params: { passkey_id: form.id ?? '' }, body: { name: form.name }, ...idempotent(form) }),
+        ),
+    },
+    passkey_remove: {
+      done: 'The passkey is removed, and the sessions that it began have ended.',
+      run: async ({ operations }, form) =>
+        acted(await operations.call('removePasskey', { params: { passkey_id: form.id ?? '' }, ...idempotent(form) })),
+    },
+    totp_begin: {
+      done: 'Enter the code that the app shows.',
+      async run(screen, form) {
+        const begun = await screen.operations.call<{ otpauth_uri: string; secret: string }>('beginTotp', idempotent(form));
+        return begun.ok ? { ok: true, shown: <NewTotp screen={screen} {...begun.value} /> } : begun;
+      },
+    },
+    totp_confirm: {
+      done: 'The authenticator app is set up.',
+      run: async ({ operations }, { code = '', ...form }) =>
+        withCodes(await operations.call('confirmTotp', { body: { code: code.replace(/\s/g, '') }, ...idempotent(form) })),
+    },
+    totp_remove: {
+      done: 'The authenticator app is removed.',
+      run: async ({ operations }, form) => acted(await operations.call('removeTotp', idempotent(form))),
+    },
+    codes: {
+      done: 'New recovery codes are made.',
+      run: async ({ operations }, form) => withCodes(await operations.call('renewRecoveryCodes', idempotent(form))),
+    },
+    session_end: {
+      done: 'The session has ended.',
+      run: async ({ operations }, form) =>
+        acted(await operations.call('endSession', { params: { session_id: form.id ?? '' }, ...idempotent(form) })),
+    },
+    sessions_end: {
+      done: 'All other sessions have ended.',
+      run: async ({ operations }, form) => acted(await operations.call('endSessions', idempotent(form))),
+    },
+    out_everywhere: {
+      done: 'You are signed out everywhere.',
+      async run(screen) {
+        return leaveSignedOut(screen, await screen.operations.call('logout', { body: { end: 'all' } }));
+      },
+    },
+    close: {
+      done: 'The account is closed.',
+      async run(screen, form) {
+        if (form.confirm !== screen.me.display_name) return notTyped(screen.c, screen.me.display_name);
+        return leaveSignedOut(screen, await screen.operations.call('deleteAccount', idempotent(form)));
+      },
+    },
+  },
+};
+
+function EmailAndPassword({ screen }: { screen: Screen }) {
+  const { me } = screen;
+  const Current = ({ act }: { act: string }) =>
+    me.has_password ? (
+      <TextField
+        screen={screen}
+        act={act}
+        name="current_password"
+        label="Current password"
+        type="password"
+        autocomplete="current-password"
+      />
+    ) : null;
+  return (
+    <section>
+      <h2>Email and password</h2>
+      <p>
+        {me.email === null ? 'No email address.' : <bdi>{me.email}</bdi>}{' '}
+        {me.email !== null && (me.email_verified ? '(confirmed)' : '(not confirmed)')}
+      </p>
+      <ActForm screen={screen} act="email" submit="Change email">
+        <TextField screen={screen} act="email" name="email" label="New email address" type="email" autocomplete="email" max={254} />
+        <Current act="email" />
+      </ActForm>
+      <ActForm screen={screen} act="password" submit={me.has_password ? 'Change password' : 'Set password'}>
+        <Current act="password" />
+        <TextField
+          screen={screen}
+          act="password"
+          name="new_password"
+          label="New password"
+          help="8 to 128 characters. All sessions end."
+          type="password"
+          autocomplete="new-password"
+          max={128}
+        />
+      </ActForm>
+    </section>
+  );
+}
+
+const Providers = ({ screen, items }: { screen: Screen; items: Identity[] }) => (
+  <section>
+    <h2>Other ways in</h2>
+    {screen.me.wallet_address !== null && (
+      <p>
+        Wallet <code>{screen.me.wallet_address}</code>
+      </p>
+    )}
+    {items.length === 0 && <p>No provider is linked.</p>}
+    {items.map(({ provider, email }) => (
+      <ActForm screen={screen} act="unlink" id={provider} submit={`Unlink ${provider}`} isFinal>
+        <p>
+          {provider} <bdi>{email}</bdi>
+        </p>
+      </ActForm>
+    ))}
+  </section>
+);
+
+const Sessions = ({ screen, items }: { screen: Screen; items: Session[] }) => (
+  <section>
+    <Table caption="Sessions" head={['Browser', 'Signed in with', 'From', 'Last used', 'Change']}>
+      {items.map(({ session_id: id, current, method, factor, ip, country, user_agent, last_seen_at }) => (
+        <tr>
+          <th scope="row">
+            <bdi>{user_agent || 'Unknown'}</bdi>
+            {current && <span class="badge">This one</span>}
+          </th>
+          <td>{factor === null ? method : `${method}, ${factor}`}</td>
+          <td>
+            {ip} {country}
+          </td>
+          <td>
+            <Time at={last_seen_at} />
+          </td>
+          <td>{!current && <ActForm screen={screen} act="session_end" id={id} submit="End" />}</td>
+        </tr>
+      ))}
+    </Table>
+    {items.length > 1 && <ActForm screen={screen} act="sessions_end" submit="End all others" />}
+    <ActForm screen={screen} act="out_everywhere" submit="Sign out everywhere" isFinal />
+  </section>
+);
+
+const Close = ({ screen }: { screen: Screen }) => (
+  <section>
+    <h2>Close account</h2>
+    <p>Sessions, keys and webhooks end, and personal data is erased. Payments and receipts remain.</p>
+    <ActForm screen={screen} act="close" submit="Close account" isFinal>
+      <ConfirmField screen={screen} act="close" name={screen.me.display_name} />
+    </ActForm>
+  </section>
+);

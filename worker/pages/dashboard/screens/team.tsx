@@ -1,0 +1,200 @@
+import { GIVEN_ROLES } from '#rules/access/roles.ts';
+import { acted, idempotent } from '../frame/acts.ts';
+import { ActForm, SelectField, Table, TextField, Time } from '../frame/fields.tsx';
+import type { Definition, Screen } from '../frame/screen.tsx';
+
+interface Member {
+  user_id: string;
+  display_name: string;
+  email: string | null;
+  role: string;
+  has_factor: boolean;
+  joined_at: string;
+}
+interface Invitation {
+  invitation_id: string;
+  email: string;
+  role: string;
+  status: string;
+  invited_by: { display_name: string };
+  expires_at: string;
+}
+
+/** Sentence about each role. The table of docs/work-as-a-team.md has the details. */
+const ROLE_TEXTS: Record<string, string> = {
+  owner: 'Everything, and alone: hand over or close the account.',
+  admin: 'Everything else, members and payout wallets included.',
+  developer: 'Products, webhooks, sandbox and keys. No refunds.',
+  finance: 'Payments, refunds, receipts and the plan.',
+  support: 'Customers, receipts and tickets.',
+  viewer: 'Reads, and changes nothing.',
+};
+const ROLE_OPTIONS = GIVEN_ROLES.map((role) => [role, role] as const);
+
+export const TEAM: Definition = {
+  path: '/dashboard/team',
+  title: 'Team',
+  async body(screen) {
+    const { operations, me } = screen;
+    const [members, invitations] = await Promise.all([
+      operations.call<{ items: Member[] }>('listMembers'),
+      operations.call<{ items: Invitation[] }>('listInvitations'),
+    ]);
+    if (!members.ok) return members;
+    const decides = me.role === 'owner' || me.role === 'admin';
+    return (
+      <>
+        <section>
+          <Table caption="Members" head={['Person', 'Role', 'Second factor', 'Joined', ...(decides ? ['Change'] : [])]}>
+            {members.value.items.map((member) => (
+              <MemberRow screen={screen} member={member} decides={decides} />
+            ))}
+          </Table>
+          {me.role !== 'owner' && (
+            <ActForm screen={screen} act="leave" id={me.user_id} submit="Leave this account" isFinal>
+              <p>You lose access at once. Keys and endpoints that you made go on.</p>
+            </ActForm>
+          )}
+        </section>
+        {decides && <Invite screen={screen} />}
+        {invitations.ok && <Invitations screen={screen} items={invitations.value.items} decides={decides} />}
+        <section>
+          <h2>What each role may</h2>
+          <dl>
+            {Object.entries(ROLE_TEXTS).map(([role, text]) => (
+              <>
+                <dt>{role}</dt>
+                <dd>{text}</dd>
+              </>
+            ))}
+          </dl>
+        </section>
+      </>
+    );
+  },
+  acts: {
+    invite: {
+      done: 'The invitation is on its way. Its link works for seven days.',
+      run: async ({ operations }, form) =>
+        acted(await operations.call('createInvitation', { body: { email: form.email?.trim(), role: form.role }, ...idempotent(form) })),
+    },
+    role: {
+      done: 'The role has changed. It counts from the next request on.',
+      run: async ({ operations }, form) =>
+        acted(await operations.call('changeRole', { params: { user_id: form.id ?? '' }, body: { role: form.role }, ...idempotent(form) })),
+    },
+    remove: {
+      done: 'The member is removed.',
+      run: async ({ operations }, form) =>
+        acted(
+          await operations.call('removeMember', {
+            params: { user_id: form.id ?? '' },
+            ...(form.made === 'end' ? { query: { with: 'keys,endpoints' } } : {}),
+            ...idempotent(form),
+          }),
+        ),
+    },
+    leave: {
+      done: 'You have left the account.',
+      async run({ operations, me }, form) {
+        const left = await operations.call('removeMember', { params: { user_id: me.user_id }, ...idempotent(form) });
+        return left.ok ? { ok: true, leaveTo: '/login?why=out' } : left;
+      },
+    },
+    resend: {
+      done: 'A new link is on its way. The earlier one has ended.',
+      run: async ({ operations }, form) =>
+        acted(await operations.call('resendInvitation', { params: { invitation_id: form.id ?? '' }, ...idempotent(form) })),
+    },
+    withdraw: {
+      done: 'The invitation is withdrawn.',
+      run: async ({ operations }, form) =>
+        acted(await operations.call('withdrawInvitation', { params: { invitation_id: form.id ?? '' }, ...idempotent(form) })),
+    },
+  },
+};
+
+function MemberRow({ screen, member, decides }: { screen: Screen; member: Member; decides: boolean }) {
+  const { user_id: id, display_name: name, email, role } = member;
+  const mayChange = role !== 'owner' && id !== screen.me.user_id && (role !== 'admin' || screen.me.role === 'owner');
+  return (
+    <tr>
+      <th scope="row">
+        <bdi>{name}</bdi>
+        {email !== null && (
+          <>
+            <br />
+            <bdi>{email}</bdi>
+          </>
+        )}
+      </th>
+      <td>{role}</td>
+      <td>{member.has_factor ? 'Yes' : 'No'}</td>
+      <td>
+        <Time at={member.joined_at} />
+      </td>
+      {decides && (
+        <td>
+          {mayChange && (
+            <>
+              <ActForm screen={screen} act="role" id={id} submit="Change role">
+                <SelectField screen={screen} act="role" id={id} name="role" label={`Role of ${name}`} value={role} options={ROLE_OPTIONS} />
+              </ActForm>
+              <details>
+                <summary>Remove</summary>
+                <ActForm screen={screen} act="remove" id={id} submit={`Remove ${name}`} isFinal>
+                  <label class="check">
+                    <input type="checkbox" name="made" value="end" />
+                    Also end the keys and endpoints that they made
+                  </label>
+                </ActForm>
+              </details>
+            </>
+          )}
+        </td>
+      )}
+    </tr>
+  );
+}
+
+const Invite = ({ screen }: { screen: Screen }) => (
+  <section>
+    <h2>Invite somebody</h2>
+    <ActForm screen={screen} act="invite" submit="Invite">
+      <TextField screen={screen} act="invite" name="email" label="Email address" type="email" max={254} />
+      <SelectField screen={screen} act="invite" name="role" label="Role" value="viewer" options={ROLE_OPTIONS} />
+    </ActForm>
+  </section>
+);
+
+const Invitations = ({ screen, items, decides }: { screen: Screen; items: Invitation[]; decides: boolean }) => (
+  <section>
+    {items.length === 0 ? (
+      <p>No invitation is open.</p>
+    ) : (
+      <Table caption="Invitations" head={['Address', 'Role', 'Status', 'Invited by', 'Link ends', ...(decides ? ['Change'] : [])]}>
+        {items.map(({ invitation_id: id, email, role, status, invited_by, expires_at }) => (
+          <tr>
+            <th scope="row">
+              <bdi>{email}</bdi>
+            </th>
+            <td>{role}</td>
+            <td>{status}</td>
+            <td>
+              <bdi>{invited_by.display_name}</bdi>
+            </td>
+            <td>
+              <Time at={expires_at} />
+            </td>
+            {decides && (
+              <td>
+                {(status === 'pending' || status === 'expired') && <ActForm screen={screen} act="resend" id={id} submit="Send again" />}
+                {status === 'pending' && <ActForm screen={screen} act="withdraw" id={id} submit="Withdraw" />}
+              </td>
+            )}
+          </tr>
+        ))}
+      </Table>
+    )}
+  </section>
+);

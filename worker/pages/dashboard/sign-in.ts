@@ -1,0 +1,38 @@
+import type { Context } from 'hono';
+import type { AppEnv } from '#platform/http/openapi.ts';
+import { type PostedSignIn, sendLogin } from '../account/pages.tsx';
+import { openPage } from '../document.tsx';
+import { nextOf } from './frame/acts.ts';
+import { Operations } from './frame/operations.ts';
+import type { Form } from './frame/screen.tsx';
+import { storeToken } from './frame/session.ts';
+
+/** Six digits are a code of the authenticator app, anything else is a recovery code. */
+const proofOf = (code: string) => (/^\d{6}$/.test(code) ? { totp: code } : { recovery_code: code.toLowerCase() });
+
+/**
+ * Signs in by the form of `/login`: email and password, the second step with its ticket, or a token that a script of the page got from a
+ * wallet, passkey or provider. The cookie is set for a token that the API accepts.
+ */
+export async function postSignIn(c: Context<AppEnv>, form: Form): Promise<Response> {
+  const { email = '', password = '', ticket, code = '', token } = form;
+  const operations = new Operations(c, token ?? null);
+  if (token !== undefined) {
+    const account = await operations.call('getAccount');
+    return account.ok ? enter(c, token, form) : refuse(c, { status: account.status, failure: account });
+  }
+  const answer =
+    ticket === undefined
+      ? await operations.call<{ token: string }>('login', { body: { email: email.trim(), password } })
+      : await operations.call<{ token: string }>('loginWithFactor', { body: { ticket, ...proofOf(code.replace(/\s/g, '')) } });
+  if (answer.ok) return enter(c, answer.value.token, form);
+  const { ticket: asked = ticket, methods = null } = answer.meta;
+  return refuse(c, { status: answer.status, failure: answer, ...(asked === undefined ? {} : { factor: { ticket: asked, methods } }) });
+}
+
+function enter(c: Context<AppEnv>, token: string, form: Form): Response {
+  storeToken(c, token);
+  return c.redirect(nextOf(form), 303);
+}
+
+const refuse = async (c: Context<AppEnv>, posted: PostedSignIn): Promise<Response> => sendLogin(await openPage(c), posted);
