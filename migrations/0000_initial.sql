@@ -901,6 +901,7 @@ CREATE TABLE `unmatched_payments` (
 CREATE UNIQUE INDEX `unmatched_by_signature` ON `unmatched_payments` (`livemode`,`tx_signature`) WHERE tx_signature IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `unmatched_due` ON `unmatched_payments` (`next_check_at`) WHERE next_check_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
 CREATE INDEX `sandbox_unmatched_due` ON `unmatched_payments` (`next_check_at`) WHERE next_check_at IS NOT NULL AND livemode = 0;--> statement-breakpoint
+CREATE INDEX `unmatched_by_merchant` ON `unmatched_payments` (`merchant_id`,`livemode`,`status`,`created_at`);--> statement-breakpoint
 CREATE INDEX `unmatched_of_payment` ON `unmatched_payments` (`payment_id`,length(amount),`amount`);--> statement-breakpoint
 CREATE TABLE `activations` (
 	`payment_id` blob PRIMARY KEY NOT NULL,
@@ -1363,6 +1364,7 @@ CREATE TABLE `webhook_deliveries` (
 	`created_at` integer NOT NULL,
 	`completed_at` integer,
 	`test_event` text,
+	`failures` text,
 	PRIMARY KEY(`event_id`, `endpoint_id`, `copy`),
 	CONSTRAINT "webhook_deliveries_status" CHECK(status IN ('pending', 'retrying', 'succeeded', 'failed', 'cancelled'))
 ) WITHOUT ROWID;

@@ -19,6 +19,7 @@ unarchiveProduct unarchive POST /v1/products/{product_id}/unarchive m
 payments:
 sendTransaction sendTransaction POST /v1/payments/{payment_id}/transaction mb
 listPayments list GET /v1/payments mqp
+listUnmatchedPayments listUnmatched GET /v1/payments/unmatched mqp
 acceptUnmatched acceptUnmatched POST /v1/payments/{payment_id}/accept-unmatched mb
 prepareRefund prepareRefund POST /v1/payments/{payment_id}/refund-transaction mb
 confirmRefund confirmRefund POST /v1/payments/{payment_id}/refund-confirm mb
@@ -42,6 +43,7 @@ getEntitlement get GET /v1/access/entitlements/{entitlement_id} m
 memberships:
 lookupMembership lookup GET /v1/memberships/lookup mq
 listMemberships list GET /v1/memberships mqp
+getMembership get GET /v1/memberships/{membership_id} m
 retryDelivery retryDelivery POST /v1/memberships/{membership_id}/retry-delivery m
 receipts:
 claimReceipt claim POST /v1/receipt mb
@@ -86,10 +88,12 @@ recoverWebhookEndpoint recover POST /v1/webhooks/endpoints/{endpoint_id}/recover
 testWebhookEndpoint test POST /v1/webhooks/endpoints/{endpoint_id}/test mb
 webhookDeliveries:
 listWebhookDeliveries list GET /v1/webhooks/deliveries mqp
+getWebhookDelivery get GET /v1/webhooks/deliveries/{delivery_id} m
 replayWebhookDelivery replay POST /v1/webhooks/deliveries/{delivery_id}/replay m
 events:
 getWebhookTimeline getTimeline GET /v1/webhooks/timeline mqe
 listWebhookEvents list GET /v1/webhooks/events mqe
+getWebhookEvent get GET /v1/webhooks/events/{event_id} m
 listEventTypes listTypes GET /v1/webhooks/event-types
 testing:
 listScenarios listScenarios GET /v1/testing/scenarios m

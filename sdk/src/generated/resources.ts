@@ -74,6 +74,7 @@ import type {
   EndSessionsQuery,
   Entitlement,
   EntitlementPage,
+  Event,
   EventPage,
   EventTypeInfo,
   ExportAnalyticsQuery,
@@ -120,6 +121,7 @@ import type {
   ListReceiptsQuery,
   ListSandboxSessionsQuery,
   ListTicketsQuery,
+  ListUnmatchedPaymentsQuery,
   ListWebhookDeliveriesQuery,
   ListWebhookEndpointsQuery,
   ListWebhookEventsQuery,
@@ -194,6 +196,7 @@ import type {
   SendProofResponse,
   SendTransactionRequest,
   SendTransactionResponse,
+  SentWebhookDelivery,
   Sessions,
   SetDomainRequest,
   SettlePending,
@@ -217,6 +220,7 @@ import type {
   TestSignIn,
   TestSignInRequest,
   TestWebhookRequest,
+  UnmatchedPage,
   UpdateAccountRequest,
   UpdateKeyRequest,
   UpdateProductRequest,
@@ -262,6 +266,9 @@ export interface PaymentsResource {
 
   /** Lists payments, newest first, including unmatched money. With `status` and `product_id` together, `total` is exact up to 2,000. */
   list(query?: ListPaymentsQuery, options?: CallOptions): PagePromise<PaymentPage>;
+
+  /** Lists money that arrived and paid no session, newest first. */
+  listUnmatched(query?: ListUnmatchedPaymentsQuery, options?: CallOptions): PagePromise<UnmatchedPage>;
 
   /** Accepts a late, short or second payment of this session, or one of an unidentified buyer, as a new payment. A repeated call returns the same response. */
   acceptUnmatched(paymentId: string, body: AcceptUnmatchedRequest, options?: CallOptions): Promise<Answer<Payment>>;
@@ -326,6 +333,9 @@ export interface MembershipsResource {
 
   /** Lists memberships, newest first. With `wallet_address` and `status` together, `total` is exact up to 2,000. */
   list(query?: ListMembershipsQuery, options?: CallOptions): PagePromise<MembershipPage>;
+
+  /** Returns a membership. */
+  get(membershipId: string, options?: CallOptions): Promise<Answer<Membership>>;
 
   /** Retries the delivery of access. Safe to repeat. Memberships that are delivered, need no delivery or have ended are unchanged; failed revocations are retried. */
   retryDelivery(membershipId: string, options?: CallOptions): Promise<Answer<Membership>>;
@@ -452,6 +462,9 @@ export interface WebhookDeliveriesResource {
   /** Lists deliveries, newest first. */
   list(query?: ListWebhookDeliveriesQuery, options?: CallOptions): PagePromise<WebhookDeliveryPage>;
 
+  /** Returns a delivery with its request and each attempt. */
+  get(deliveryId: number, options?: CallOptions): Promise<Answer<SentWebhookDelivery>>;
+
   /** Sends the event of a delivery again, as a new delivery. */
   replay(deliveryId: number, options?: CallOptions): Promise<Answer<WebhookDelivery>>;
 }
@@ -462,6 +475,9 @@ export interface EventsResource {
 
   /** Lists events in chronological order. With `event_type`, `total` is exact up to 2,000. */
   list(query?: ListWebhookEventsQuery, options?: CallOptions): PagePromise<EventPage>;
+
+  /** Returns an event. */
+  get(eventId: string, options?: CallOptions): Promise<Answer<Event>>;
 
   /** Lists all event types, each with its JSON Schema and an example. */
   listTypes(options?: CallOptions): Promise<Answer<EventTypeInfo[]>>;
@@ -1001,6 +1017,7 @@ export interface Operations {
   openIdentitySession: { params: { slug: string }; answer: Promise<Answer<IdentitySession>> };
   completeIdentity: { params: { provider: 'telegram' | 'discord' }; body: ConnectorIdentity; answer: Promise<Answer<CompletedIdentity>> };
   listPayments: { query?: ListPaymentsQuery; answer: PagePromise<PaymentPage> };
+  listUnmatchedPayments: { query?: ListUnmatchedPaymentsQuery; answer: PagePromise<UnmatchedPage> };
   acceptUnmatched: { params: { payment_id: string }; body: AcceptUnmatchedRequest; answer: Promise<Answer<Payment>> };
   claimReceipt: { body: ReceiptRequest; answer: Promise<Answer<Receipt>> };
   prepareRefund: { params: { payment_id: string }; body?: RefundTransactionRequest; answer: Promise<Answer<RefundTransaction>> };
@@ -1009,6 +1026,7 @@ export interface Operations {
   confirmPayment: { body: ConfirmRequest; answer: Promise<Answer<ConfirmResponse>> };
   lookupMembership: { query?: LookupMembershipQuery; answer: Promise<Answer<Membership>> };
   listMemberships: { query?: ListMembershipsQuery; answer: PagePromise<MembershipPage> };
+  getMembership: { params: { membership_id: string }; answer: Promise<Answer<Membership>> };
   retryDelivery: { params: { membership_id: string }; answer: Promise<Answer<Membership>> };
   getReceipt: { params: { receipt_id: string }; answer: Promise<Answer<Receipt>> };
   listReceipts: { query?: ListReceiptsQuery; answer: PagePromise<ReceiptPage> };
@@ -1026,9 +1044,11 @@ export interface Operations {
   rotateWebhookSecret: { params: { endpoint_id: string }; body?: RotateSecretRequest; answer: Promise<Answer<WebhookEndpointWithSecret>> };
   recoverWebhookEndpoint: { params: { endpoint_id: string }; body: RecoverWebhookRequest; answer: Promise<Answer<WebhookRecovery>> };
   listWebhookDeliveries: { query?: ListWebhookDeliveriesQuery; answer: PagePromise<WebhookDeliveryPage> };
+  getWebhookDelivery: { params: { delivery_id: number }; answer: Promise<Answer<SentWebhookDelivery>> };
   replayWebhookDelivery: { params: { delivery_id: number }; answer: Promise<Answer<WebhookDelivery>> };
   getWebhookTimeline: { query?: GetWebhookTimelineQuery; answer: PagePromise<WebhookTimeline> };
   listWebhookEvents: { query?: ListWebhookEventsQuery; answer: PagePromise<EventPage> };
+  getWebhookEvent: { params: { event_id: string }; answer: Promise<Answer<Event>> };
   getIntegrationHealth: { answer: Promise<Answer<IntegrationHealth>> };
   listIntegrationEvents: { query?: ListIntegrationEventsQuery; answer: PagePromise<EventPage> };
   subscribeHook: { body: SubscribeHookRequest; answer: Promise<Answer<AutomationHookWithSecret>> };

@@ -1814,6 +1814,22 @@ export interface PaymentPage {
   total_exact?: false;
 }
 
+export interface UnmatchedPage {
+  /** Entries of this page. */
+  items: UnmatchedPayment[];
+  /** Page number, from 1. */
+  page: number;
+  /** Maximum number of entries per page. */
+  per_page: number;
+  total: Total;
+  /** Number of pages. */
+  total_pages: number;
+  /** True if another page follows. */
+  has_more: boolean;
+  /** False if the list has more entries than `total`. */
+  total_exact?: false;
+}
+
 export interface AcceptUnmatchedRequest {
   tx_signature: string;
 }
@@ -2259,6 +2275,22 @@ export interface WebhookDeliveryPage {
   has_more: boolean;
   /** False if the list has more entries than `total`. */
   total_exact?: false;
+}
+
+export interface SentWebhookDelivery extends WebhookDelivery {
+  /** Request of the newest attempt, with the URL and the secrets of now. Absent if the event is not stored any more. */
+  request?: {
+    url: string;
+    headers: Record<string, string>;
+    body: string;
+  };
+  /** Attempts in order. */
+  attempts: {
+    at: Timestamp;
+    response_status?: number;
+    response_ms?: number;
+    error?: string;
+  }[];
 }
 
 export interface WebhookTimeline {
@@ -4078,6 +4110,15 @@ export interface ListPaymentsQuery {
   max_amount?: string;
   /** Search text: the beginning (4 characters or more) of a payment id, receipt id, transaction signature, wallet or email address, or a whole payment identifier, else a memo, or part of a customer reference or product name. */
   q?: string;
+}
+
+export interface ListUnmatchedPaymentsQuery {
+  /** Page number, from 1. */
+  page?: number;
+  /** Number of entries per page. */
+  per_page?: number;
+  /** Return only objects with this status. */
+  status?: 'open' | 'accepted';
 }
 
 export interface LookupMembershipQuery {

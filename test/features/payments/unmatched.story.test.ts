@@ -48,6 +48,21 @@ describe('unmatched payments', REPEATED, () => {
     expect(await w.eventTypes(id)).toEqual(['payment.created', 'payment.unmatched']);
   });
 
+  it('the list of unmatched money has what is open, newest first, and nothing of another merchant or mode', async () => {
+    const other = await w.merchant();
+    const [first, second] = [await late(), await late()];
+    const list = async (query = '', key = merchant.key) => (await w.call('GET', `/v1/payments/unmatched${query}`, { key })).body;
+    const open = await list();
+    expect(open.items.slice(0, 2).map(({ payment_id }: { payment_id: string }) => payment_id)).toEqual([second.id, first.id]);
+    expect(open.items[0]).toMatchObject({ tx_signature: second.signature, reason: 'late', status: 'open' });
+    expect((await list('?per_page=1')).items).toHaveLength(1);
+    for (const nothing of [await list('', other.key), await list('', merchant.sandboxKey)])
+      expect(nothing).toMatchObject({ items: [], total: 0 });
+    await accept(second.id, second.signature);
+    expect((await list()).items[0].payment_id).toBe(first.id);
+    expect((await list('?status=accepted')).items[0]).toMatchObject({ payment_id: second.id, status: 'accepted' });
+  });
+
   it('an underpayment is recorded, and a full payment still confirms the session', async () => {
     const payment = await w.connect(product);
     const buyer = await w.chain.wallet();

@@ -1,15 +1,16 @@
 import { z } from '@hono/zod-openapi';
-import { ApiError } from '#core/errors.ts';
-import type { PaymentId, ProductId } from '#core/ids.ts';
+import { ApiError, raise } from '#core/errors.ts';
+import type { MembershipId, PaymentId, ProductId } from '#core/ids.ts';
 import { COUNTED_FILTERED_MAX, OWN_NAME_MAX } from '#core/limits.ts';
+import { belongsTo } from '#platform/context.ts';
 import { pageRequest, toPage } from '#platform/db/page.ts';
 import { SEARCHED_MAX } from '#platform/db/search/named.ts';
 import { OwnName } from '#platform/http/bodies/own-fields.ts';
-import { countedLessWith, idOf, PageQuery, pageOf } from '#platform/http/openapi.ts';
+import { countedLessWith, idOf, idParam, PageQuery, pageOf } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
 import { MEMBERSHIP } from '#rules/states.ts';
 import { MembershipBody, toMembershipResource } from './resource.ts';
-import { getMembershipBy, listMemberships } from './store.ts';
+import { findMembership, getMembershipBy, listMemberships } from './store.ts';
 
 export const membershipRoutes = routes('Memberships', 'customers')
   .read({
@@ -74,5 +75,19 @@ export const membershipRoutes = routes('Memberships', 'customers')
       const page = pageRequest(query, status !== undefined && walletAddress !== undefined ? COUNTED_FILTERED_MAX : undefined);
       const found = await listMemberships(scope, { status, productId, walletAddress, q }, page);
       return toPage(page, found, (membership) => toMembershipResource(membership, { isOwners: true }));
+    },
+  })
+  .read({
+    path: 'GET /memberships/{membership_id}',
+    id: 'getMembership',
+    sdk: 'memberships.get',
+    summary: 'Get a membership',
+    description: 'Returns a membership.',
+    params: idParam('membership_id', idOf<MembershipId>()),
+    returns: MembershipBody,
+    codes: ['not_found'],
+    answer: async ({ scope, params }) => {
+      const membership = await findMembership(scope.db, params.membership_id);
+      return membership && belongsTo(scope, membership) ? toMembershipResource(membership, { isOwners: true }) : raise('not_found');
     },
   });

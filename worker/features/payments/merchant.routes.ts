@@ -7,12 +7,13 @@ import { pageRequest, toPage } from '#platform/db/page.ts';
 import { TxSignature } from '#platform/http/bodies/tx-signature.ts';
 import { countedLessWith, ModeQuery, ok, PageQuery, pageOf } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
+import { UNMATCHED } from '#rules/states.ts';
 import { claimReceipt } from './claim-receipt.ts';
 import { FilterQuery, filterOf, refuseReversed } from './list/filter.ts';
 import { listPayments } from './list/store.ts';
 import { loadPayment } from './payment.ts';
-import { PaymentBody, toPaymentResource } from './resource.ts';
-import { listUnmatchedOf } from './store.ts';
+import { PaymentBody, toPaymentResource, toUnmatchedResource, UnmatchedBody } from './resource.ts';
+import { listUnmatched, listUnmatchedOf } from './store.ts';
 import { acceptUnmatched } from './unmatched/accept-unmatched.ts';
 
 export const merchantPaymentRoutes = routes('Payments', 'payments')
@@ -31,6 +32,23 @@ export const merchantPaymentRoutes = routes('Payments', 'payments')
       const paymentIds = found.items.map(({ id }) => id);
       const unmatched = Map.groupBy(await listUnmatchedOf(scope.db, paymentIds), ({ paymentId }) => paymentId);
       return toPage(page, found, (payment) => toPaymentResource(scope, payment, 'merchant', unmatched.get(payment.id)));
+    },
+  })
+  .read({
+    path: 'GET /payments/unmatched',
+    id: 'listUnmatchedPayments',
+    sdk: 'payments.listUnmatched',
+    summary: 'List unmatched money',
+    description: 'Lists money that arrived and paid no session, newest first.',
+    query: {
+      ...PageQuery,
+      ...ModeQuery,
+      status: z.enum(UNMATCHED.states).default('open').describe('Return only objects with this status.'),
+    },
+    returns: pageOf(UnmatchedBody, 'UnmatchedPage'),
+    answer: async ({ scope, query: { status, page: number, per_page } }) => {
+      const page = pageRequest({ page: number, per_page });
+      return toPage(page, await listUnmatched(scope, status, page), toUnmatchedResource);
     },
   })
   .write({

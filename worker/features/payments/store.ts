@@ -2,18 +2,19 @@ import { and, eq, getTableColumns, isNull, type SQL, sql } from 'drizzle-orm';
 import { raise } from '#core/errors.ts';
 import type { PaymentId } from '#core/ids.ts';
 import { rowsOnChain } from '#platform/chain/clock-filter.store.ts';
-import type { Db, Shard } from '#platform/context.ts';
+import type { Db, Scope, Shard } from '#platform/context.ts';
 import { amongIds, boundId, idOfText, jsonRows } from '#platform/db/among.ts';
 import { paymentOf, readLines, type StoredPayment } from '#platform/db/archive.ts';
 import { abortIfExists, abortUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { insertClaim } from '#platform/db/outcome.ts';
+import { type Listed, listPage, newestFirst, type PageRequest, rowsOf } from '#platform/db/page.ts';
 import { archivedPayments } from '#platform/db/tables/archives.ts';
 import { endedSessions, paymentSessions } from '#platform/db/tables/checkout.ts';
 import { type Payment, payments, type Unmatched, unmatchedPayments } from '#platform/db/tables/payments.ts';
 import { products } from '#platform/db/tables/products.ts';
 import { txClaims } from '#platform/db/tables/tx-claims.ts';
 import { casUpdate, casUpdateMany, stepRows } from '#platform/db/versioned.ts';
-import { UNMATCHED } from '#rules/states.ts';
+import { UNMATCHED, type UnmatchedStatus } from '#rules/states.ts';
 import { findEnded } from './watch/ended-sessions.store.ts';
 
 /**
@@ -125,6 +126,16 @@ export const closeUnmatched = (db: Db, txSignature: string, { id: paymentId, liv
 /** Aborts the batch if the session was recovered before: only one late transaction is accepted automatically. */
 export const abortIfRecovered = (ctx: Shard, { id }: Payment): Write =>
   abortIfExists(ctx, payments, sql`recovers_payment_id = ${boundId(id)}`);
+
+/** Lists money that paid no session, newest first. */
+export const listUnmatched = (scope: Scope, status: UnmatchedStatus, page: PageRequest): Promise<Listed<Unmatched>> =>
+  listPage(
+    scope.db,
+    unmatchedPayments,
+    rowsOf(unmatchedPayments, scope, [[unmatchedPayments.status, status]]),
+    newestFirst(unmatchedPayments.createdAt),
+    page,
+  );
 
 /** Limit shown per payment, the largest first, so that dust from strangers hides no full payment. */
 const SHOWN_MAX = 10;

@@ -138,6 +138,15 @@ async function findArchived(scope: Scope, eventId: string) {
   return null;
 }
 
+/** Finds a stored or archived event of the merchant and mode. */
+export async function findEvent(scope: Scope, eventId: string): Promise<StoredEvent | null> {
+  const { merchantId, livemode, db } = scope;
+  // The plus signs force the index of the id.
+  const mine = and(isEvent([eventId]), sql`+${events.merchantId} = ${boundId(merchantId)} AND +${events.livemode} = ${livemode}`);
+  const [stored] = openEvents(await db.select().from(events).where(mine));
+  return stored ?? (await findArchived(scope, eventId))?.object.find(({ id }) => id === eventId) ?? null;
+}
+
 export async function findArchivedEvent(ctx: Shard, delivery: Delivery): Promise<StoredEvent | null> {
   const found = await findArchived(scopeIn(ctx, delivery), delivery.eventId);
   return found?.object.find(({ id }) => id === delivery.eventId) ?? null;

@@ -65,7 +65,15 @@ export async function makeAttempt(ctx: Shard, claimed: Claimed): Promise<Attempt
   const now = ctx.wallNow + ctx.elapsedMs();
   const attempt = delivery.attempt + 1;
   const step = stepAfter(outcome, attempt, delivery.maxAttempts, delivery.livemode, now, Math.random());
-  const shown = { attempt, responseStatus: outcome.status, responseMs: outcome.ms, responseExcerpt: outcome.excerpt, error: outcome.error };
+  const { status, ms, error } = outcome;
+  const shown = {
+    attempt,
+    responseStatus: status,
+    responseMs: ms,
+    responseExcerpt: outcome.excerpt,
+    error,
+    ...(step.kind !== 'succeeded' && { failures: [...(delivery.failures ?? []), { at: now, status, ms, error }] }),
+  };
   const after =
     step.kind === 'retrying'
       ? { ...shown, status: DELIVERY.next(delivery.status, 'retry'), nextAttemptAt: step.nextAttemptAt }

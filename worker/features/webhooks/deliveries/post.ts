@@ -12,6 +12,19 @@ import type { Claimed } from './store.ts';
 export const POST_MS = 15 * SECOND;
 const EXCERPT_BYTES = 4096;
 
+/** Builds headers and body of the next attempt, signed with the live secrets. Throws SecretUnsealError. */
+export async function newRequest(
+  ctx: Ctx,
+  { delivery, endpoint, event }: Claimed,
+  at: number,
+): Promise<{ headers: Record<string, string>; body: string }> {
+  const body = JSON.stringify(toEventResource(event, { isTest: delivery.testEvent !== null }));
+  const { id: eventId, type: eventType } = event;
+  const { signedPayload } = endpoint;
+  const signable = { eventId, eventType, deliveryId: delivery.id, attempt: delivery.attempt + 1, body, signedPayload };
+  return { headers: signatureHeaders(signable, await liveSecrets(ctx, endpoint), at), body };
+}
+
 /**
  * Sends one POST: no redirects, at most 4 KB of the answer, at most `POST_MS`. The caller has at least that much time left, so a timeout is
  * always the endpoint's.
@@ -28,19 +41,9 @@ export async function postAttempt(ctx: Ctx, { delivery, endpoint, event }: Claim
   // Target rules may have changed since the URL was saved.
   const target = checkTarget(endpoint.url, targetRules(ctx));
   if (!target.ok) return failed(`refused: ${target.reason}`);
-  const body = JSON.stringify(toEventResource(event, { isTest: delivery.testEvent !== null }));
-  const { id: eventId, type: eventType } = event;
-  const signable = {
-    eventId,
-    eventType,
-    deliveryId: delivery.id,
-    attempt: delivery.attempt + 1,
-    body,
-    signedPayload: endpoint.signedPayload,
-  };
   let response: Response;
   try {
-    const headers = signatureHeaders(signable, await liveSecrets(ctx, endpoint), ctx.wallNow);
+    const { headers, body } = await newRequest(ctx, { delivery, endpoint, event }, ctx.wallNow);
     const signal = AbortSignal.timeout(POST_MS);
     response = await fetch(target.value, { method: 'POST', headers, body, redirect: 'manual', signal });
   } catch (error) {

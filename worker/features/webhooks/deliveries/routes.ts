@@ -6,11 +6,18 @@ import { pageRequest, toPage } from '#platform/db/page.ts';
 import { countedLessWith, idOf, orNull, PageQuery, pageOf, positiveInteger } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
 import { DELIVERY } from '#rules/states.ts';
-import { listEvents } from '../events.store.ts';
-import { DeliveryBody, EventPage, EventQuery, toDeliveryResource, toEventPage } from '../resource.ts';
+import { findEvent, listEvents } from '../events.store.ts';
+import { DeliveryBody, EventBody, EventPage, EventQuery, toDeliveryResource, toEventPage, toEventResource } from '../resource.ts';
 import { listDeliveries } from '../store.ts';
 import { readTimeline, TimelineItem } from '../timeline.ts';
 import { replayDelivery } from './replay.ts';
+import { readDelivery, SentDeliveryBody } from './sent.ts';
+
+const deliveryParams = z.object({
+  delivery_id: positiveInteger(Number.MAX_SAFE_INTEGER)
+    .openapi({ type: 'integer', param: { name: 'delivery_id', in: 'path' } })
+    .describe('Identifier of the delivery.'),
+});
 
 export const deliveryRoutes = routes('Webhooks', 'webhooks')
   .read({
@@ -30,17 +37,24 @@ export const deliveryRoutes = routes('Webhooks', 'webhooks')
       return toPage(page, await listDeliveries(scope, { endpointId, status }, page), toDeliveryResource);
     },
   })
+  .read({
+    path: 'GET /webhooks/deliveries/{delivery_id}',
+    id: 'getWebhookDelivery',
+    sdk: 'webhookDeliveries.get',
+    summary: 'Get a delivery',
+    description: 'Returns a delivery with its request and each attempt.',
+    params: deliveryParams,
+    returns: SentDeliveryBody,
+    codes: ['not_found'],
+    answer: ({ scope, params }) => readDelivery(scope, params.delivery_id),
+  })
   .write({
     path: 'POST /webhooks/deliveries/{delivery_id}/replay',
     id: 'replayWebhookDelivery',
     sdk: 'webhookDeliveries.replay',
     summary: 'Replay a delivery',
     description: 'Sends the event of a delivery again, as a new delivery.',
-    params: z.object({
-      delivery_id: positiveInteger(Number.MAX_SAFE_INTEGER)
-        .openapi({ type: 'integer', param: { name: 'delivery_id', in: 'path' } })
-        .describe('Identifier of the delivery.'),
-    }),
+    params: deliveryParams,
     returns: DeliveryBody,
     codes: ['not_found', 'state_conflict'],
     once: ({ scope, params }, storeAnswer) => replayDelivery(scope, params.delivery_id, storeAnswer),
@@ -98,4 +112,20 @@ export const deliveryRoutes = routes('Webhooks', 'webhooks')
       const page = pageRequest(rest, eventType === undefined ? undefined : COUNTED_FILTERED_MAX);
       return toEventPage(page, await listEvents(scope, { eventType, after }, page));
     },
+  })
+  .read({
+    path: 'GET /webhooks/events/{event_id}',
+    id: 'getWebhookEvent',
+    sdk: 'events.get',
+    summary: 'Get an event',
+    description: 'Returns an event.',
+    params: z.object({
+      event_id: z
+        .string()
+        .max(64)
+        .openapi({ param: { name: 'event_id', in: 'path' } }),
+    }),
+    returns: EventBody,
+    codes: ['not_found'],
+    answer: async ({ scope, params }) => toEventResource((await findEvent(scope, params.event_id)) ?? raise('not_found')),
   });

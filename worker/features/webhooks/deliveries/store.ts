@@ -62,7 +62,7 @@ export const insertDeliveries = (ctx: Shard, deliveries: NewDelivery[], conditio
         SELECT j.value ->> 'eventId', ${idField('endpointId')}, iif(j.value ->> 'replayOf' IS NULL, 0, j.key + next), j.key + next,
           merchant, mode, j.value ->> 'eventType', 'pending', 0, j.value ->> 'maxAttempts',
           ${ctx.wallNow}, coalesce(j.value ->> 'leaseUntil', 0), NULL, NULL, NULL, NULL, j.value ->> 'replayOf', ${ctx.wallNow}, NULL,
-          nullif(j.value -> 'testEvent', 'null')
+          nullif(j.value -> 'testEvent', 'null'), NULL
         FROM ${jsonRows(deliveries)} JOIN ids ON merchant = ${idField('merchantId')} AND mode = j.value ->> 'livemode' WHERE ${condition}`,
     )
     .onConflictDoNothing({ target: [webhookDeliveries.eventId, webhookDeliveries.endpointId, webhookDeliveries.copy] })
@@ -89,6 +89,7 @@ export const storedAs = (ctx: Shard, { leaseUntil = 0, testEvent = null, ...deli
   createdAt: ctx.wallNow,
   completedAt: null,
   testEvent,
+  failures: null,
 });
 
 /** Plans deliveries of missed events. The statement checks again, so concurrent recoveries create one delivery. */

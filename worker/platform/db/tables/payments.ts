@@ -126,6 +126,7 @@ export const unmatchedPayments = sqliteTable(
     uniqueIndex('unmatched_by_signature').on(table.livemode, table.txSignature).where(sql`tx_signature IS NOT NULL`),
     index('unmatched_due').on(table.nextCheckAt).where(sql`next_check_at IS NOT NULL AND livemode = 1`),
     index('sandbox_unmatched_due').on(table.nextCheckAt).where(sql`next_check_at IS NOT NULL AND livemode = 0`),
+    index('unmatched_by_merchant').on(table.merchantId, table.livemode, table.status, table.createdAt),
     // Largest first per payment, because only those are shown.
     index('unmatched_of_payment').on(table.paymentId, sql`length(amount)`, table.amount),
   ],

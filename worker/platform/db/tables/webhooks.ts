@@ -69,6 +69,13 @@ export const endpointHours = sqliteTable(
   ],
 );
 
+export interface FailedAttempt {
+  at: number;
+  status: number | null;
+  ms: number;
+  error: string | null;
+}
+
 /** Delivery of one event to one endpoint. No events of its own: it changes by compare-and-set on attempt and lease. */
 export const webhookDeliveries = sqliteTable(
   'webhook_deliveries',
@@ -97,6 +104,8 @@ export const webhookDeliveries = sqliteTable(
     completedAt: instant('completed_at'),
     /** Event of a test delivery, stored only here. Its outcome does not affect endpoint health. null: no test. */
     testEvent: json<NewStoredEvent>('test_event'),
+    /** Failed attempts in order. null: none. */
+    failures: json<FailedAttempt[]>('failures'),
   },
   (table) => [
     oneOf('webhook_deliveries_status', 'status', DELIVERY.states),
