@@ -144,7 +144,7 @@ const preferLiterals = ({ listLiteralPaths }: RouteTable) =>
 const PUBLIC_PATHS = [
   '/v1/products/p/*',
   '/v1/pay/*',
-  '/v1/payments/:payment_id',
+  '/v1/payments/:payment_id{[0-9a-fA-F-]{36}}',
   '/v1/payments/:payment_id/transaction',
   '/v1/receipt/:receipt_id/public',
   '/v1/receipt/:receipt_id/verify',
@@ -195,6 +195,9 @@ const openToBrowsers = cors({
   maxAge: 86_400,
 });
 
+/** Paths of the specification that are not built, where a template of another route would match. */
+const ABSENT_PATHS = ['/v1/webhooks/events/stream'];
+
 type App = ReturnType<typeof router>;
 type RouteTable = ReturnType<typeof newRouteTable>;
 
@@ -228,6 +231,10 @@ const NOT_NOW =
 export function newApp(mount: (app: App) => void): App {
   const app = router();
   const table = newRouteTable(app);
+  const refuseUnknown = async (c: Context<AppEnv>): Promise<Response> =>
+    isReader(c)
+      ? (await import('./pages/unknown-path.ts')).sendUnknownPath(c)
+      : onError(unknownPath(c.req.path, table.listPublishedPaths()), c);
   app.use(readForwarded);
   app.use(nameRequest);
   app.use(requireConfiguration(async (env, options) => (await import('./published/health.ts')).unconfiguredHealth(env, options)));
@@ -237,11 +244,8 @@ export function newApp(mount: (app: App) => void): App {
   app.use(requireComplete);
   app.use(admitBody(table));
   app.use(preferLiterals(table));
+  for (const path of ABSENT_PATHS) app.use(path, (c) => refuseUnknown(c));
   mount(app);
-  const refuseUnknown = async (c: Context<AppEnv>): Promise<Response> =>
-    isReader(c)
-      ? (await import('./pages/unknown-path.ts')).sendUnknownPath(c)
-      : onError(unknownPath(c.req.path, table.listPublishedPaths()), c);
   app.onError((error, c) => {
     if (error instanceof ApiError && error.options.hidesPath) return refuseUnknown(c);
     const answer = onError(error, c);

@@ -245,7 +245,8 @@ describe('built routes', () => {
       /\/(?:consume|refund|settle|verify|metered-sessions|deliveries|close)$/.test(route.path) && route.path.startsWith('/v1/access/');
     expect(limit).toBe((isMetered ? PLANS.scale.meteredPerSecond : PLANS.scale.requestsPerMinute) * 100_000);
     expect(remaining).toBeLessThan(limit!);
-    expect(remaining).toBeGreaterThan(limit! - 1000);
+    // This file calls each route a few times, all within a minute.
+    expect(remaining).toBeGreaterThan(limit! - 10 * builtRoutes.length);
     expect(reset).toBeGreaterThanOrEqual(before);
     expect(reset).toBeLessThanOrEqual(before + 62);
   });

@@ -346,6 +346,8 @@ export interface ResetPasswordRequest {
   token: string;
   /** New password of 8 to 128 characters, and none of the commonest. */
   new_password: string;
+  /** Also ends all other access: keys, providers, factors, members, endpoints and payout wallets. */
+  end_others?: boolean;
 }
 
 export interface OAuthProviders {
@@ -4180,6 +4182,8 @@ export interface ListWebhookEndpointsQuery {
   page?: number;
   /** Number of entries per page. */
   per_page?: number;
+  /** Return only endpoints that this key or person created. */
+  created_by?: string;
 }
 
 export interface ListWebhookDeliveriesQuery {

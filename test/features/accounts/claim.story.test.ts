@@ -102,6 +102,23 @@ describe('password reset of an account with an unverified email', () => {
     expect(email!.body.text).toContain('API keys: 2. Webhook endpoints: 1. Linked sign-in providers: 1. Payout wallets: 1.');
   });
 
+  it('a reset of a verified address ends all other access if asked, and only then', async () => {
+    const shop = await openShop(squatter);
+    await verifyAddress(w, squatter);
+    await w.purchase(shop.product, await w.chain.wallet());
+    const google = await linkTo(squatter);
+    await addPasskey(w, squatter.token);
+    expect((await reset(squatter)).status).toBe(200);
+    expect((await me(squatter.key)).status).toBe(200);
+    const body = { token: await emailedToken(w, squatter.userId, 'reset'), new_password: PASSWORD, end_others: true };
+    const answer = await w.call('POST', '/v1/auth/password/reset', { body });
+    expect(answer.body.detail).toContain('2 keys, 1 webhook endpoints, 1 linked providers, 1 payout wallets');
+    for (const key of [squatter.key, squatter.sandboxKey, squatter.token]) expect((await me(key)).status).toBe(401);
+    expect((await google.signIn()).outcome).toEqual({ error: 'account_not_found' });
+    expect((await me(await login(squatter.email))).body).toMatchObject({ factors: { passkeys: 0 }, auth_providers: [] });
+    await expectSalesEnded(shop);
+  });
+
   it('a reset ends and counts a replaced key that still works, and counts no expired key', async () => {
     const create = (body: object) => w.call('POST', '/v1/keys', { key: squatter.token, body: { name: 'k', ...body } });
     const old = (await create({})).body;

@@ -31,6 +31,10 @@ describe('resources of a key', () => {
     const hook = { target_url: `${URL_OK}/hook`, event_type: 'payment.confirmed' };
     const hooked = (await call('POST', 'integrations/automation/hooks', leaked.raw, hook)).body;
     await createEndpoint(ada.key, `${URL_OK}/other-key`);
+    const madeBy = async (id: string) => (await call('GET', `webhooks/endpoints?created_by=${id}`, ada.token)).body.items.map(idOf);
+    expect(await madeBy(leaked.id)).toEqual(expect.arrayContaining([theirs.endpoint_id]));
+    expect(await madeBy(ada.userId)).toEqual([mine.endpoint_id]);
+    expect(await madeBy(crypto.randomUUID())).toEqual([]);
     const { body } = await resources(ada.token);
     expect([body.endpoints.map(idOf), body.hooks.map(idOf)]).toEqual([[theirs.endpoint_id], [hooked.endpoint_id]]);
   });

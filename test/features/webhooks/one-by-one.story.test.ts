@@ -60,5 +60,5 @@ it('an event, a delivery and a membership are found by their ids, and answer 404
     expect([path, (await get(merchant.key, path)).body]).toEqual([path, expect.objectContaining(expected)]);
     for (const key of [other.key, merchant.sandboxKey]) expect([path, (await get(key, path)).status]).toEqual([path, 404]);
   }
-  expect((await get(merchant.key, '/v1/webhooks/events/evt_unknown')).status).toBe(404);
+  expect((await get(merchant.key, '/v1/webhooks/events/evt_01KAJ3V5Y7H2Q8M4N6P9R1S3T5')).status).toBe(404);
 });

@@ -21,8 +21,12 @@ export async function getEndpoint(...args: Parameters<typeof findEndpoint>): Pro
   return (await findEndpoint(...args)) ?? raise('not_found');
 }
 
-export const listEndpoints = (scope: Scope, page: PageRequest) =>
-  listPage(scope.db, webhookEndpoints, rowsOf(webhookEndpoints, scope), newestFirst(webhookEndpoints.createdAt), page);
+/** Lists endpoints, those of one creator if `createdBy` is given. */
+export const listEndpoints = (scope: Scope, createdBy: string | undefined, page: PageRequest) => {
+  const mine = rowsOf(webhookEndpoints, scope);
+  const made = createdBy === undefined ? mine : sql`${mine} AND ${webhookEndpoints.createdBy} ->> '$.id' = ${createdBy}`;
+  return listPage(scope.db, webhookEndpoints, made, newestFirst(webhookEndpoints.createdAt), page);
+};
 
 export const getEnabledEndpointCount = (scope: Scope): Promise<number> =>
   scope.db.$count(webhookEndpoints, and(rowsOf(webhookEndpoints, scope), eq(webhookEndpoints.status, 'enabled')));

@@ -180,13 +180,13 @@ export const disownEmail = (ctx: Ctx, token: string, storeAnswer: StoreAnswer<nu
 
 /**
  * Sets a new password for the reader of the account's address, ends every session and verifies the address. If the address was never
- * verified, another person may have created the account: all other access is revoked and reported. Throws 401 invalid_credentials, 409
+ * verified, another person may have created the account: all other access is revoked and reported, as with `endsOthers`. Throws 401 invalid_credentials, 409
  * state_conflict for a shop with another way in, 422 password_too_short or password_too_common.
  */
 export async function resetPassword(
   ctx: Ctx,
   token: string,
-  password: string,
+  { password, endsOthers }: { password: string; endsOthers: boolean },
   storeAnswer: StoreAnswer<AccountAccess | null>,
 ): Promise<AccountAccess | null> {
   await requireGoodPassword(password);
@@ -199,9 +199,9 @@ export async function resetPassword(
   const change = async (account: Account) => {
     const values = { passwordHash, emailVerified: true, tokenVersion: account.tokenVersion + 1 };
     const entry = recordProven(home, account, 'person.password_changed');
-    if (account.emailVerified)
+    if (account.emailVerified && !endsOthers)
       return { values, writes: [...planSecurityAlert(home, account, { change: 'password' }), entry], wasStored, result: null };
-    const unsold = await planUnowned(home, account);
+    const unsold = account.emailVerified ? [] : await planUnowned(home, account);
     const access = await findAccountAccess(home, account.id);
     return {
       values: { ...withoutAccess(home, account, access), ...values },
@@ -211,7 +211,7 @@ export async function resetPassword(
     };
   };
   const store = () => spend(ctx, 'reset', token, change, storeAnswer);
-  return known.emailVerified ? store() : claiming(home, known, store);
+  return known.emailVerified && !endsOthers ? store() : claiming(home, known, store);
 }
 
 /**

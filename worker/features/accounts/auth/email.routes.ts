@@ -131,12 +131,17 @@ export const emailRoutes = routes('Account')
       .object({
         token: LinkToken,
         new_password: z.string().max(1024).describe('New password of 8 to 128 characters, and none of the commonest.'),
+        end_others: z
+          .boolean()
+          .default(false)
+          .describe('Also ends all other access: keys, providers, factors, members, endpoints and payout wallets.'),
       })
       .openapi('ResetPasswordRequest'),
     returns: DetailResponse,
     codes: ['invalid_credentials', 'state_conflict', 'password_too_short', 'password_too_common'],
     shard: homeOfLink,
-    once: ({ ctx, body: { token, new_password } }, storeAnswer) => resetPassword(ctx, token, new_password, storeAnswer),
+    once: ({ ctx, body: { token, new_password: password, end_others: endsOthers } }, storeAnswer) =>
+      resetPassword(ctx, token, { password, endsOthers }, storeAnswer),
     audit: ['person.password_changed', 'account.claimed'],
     present: (ended) => ({ detail: PASSWORD_SET + (ended ? auditDetailOf(ended) : '') }),
     // The reader of the address is the owner, so guesses of others do not hinder the sign-in that follows.

@@ -122,8 +122,10 @@ export const deliveryRoutes = routes('Webhooks', 'webhooks')
     params: z.object({
       event_id: z
         .string()
-        .max(64)
-        .openapi({ param: { name: 'event_id', in: 'path' } }),
+        .max(40)
+        .refine((id) => /^evt_[0-9A-HJKMNP-TV-Z]{26}$/.test(id), 'Expected the id of an event')
+        .openapi({ param: { name: 'event_id', in: 'path' }, example: 'evt_01KAJ3V5Y7H2Q8M4N6P9R1S3T5' })
+        .describe('Identifier of the event.'),
     }),
     returns: EventBody,
     codes: ['not_found'],

@@ -19,11 +19,11 @@ export const webhookRoutes = routes('Webhooks', 'webhooks')
     sdk: 'webhookEndpoints.list',
     summary: 'List endpoints',
     description: 'Lists endpoints, newest first.',
-    query: { ...PageQuery },
+    query: { ...PageQuery, created_by: z.uuid().optional().describe('Return only endpoints that this key or person created.') },
     returns: pageOf(EndpointBody, 'WebhookEndpointPage'),
-    answer: async ({ scope, query }) => {
+    answer: async ({ scope, query: { created_by: createdBy, ...query } }) => {
       const page = pageRequest(query);
-      return toPage(page, await listEndpoints(scope, page), toEndpointResource);
+      return toPage(page, await listEndpoints(scope, createdBy, page), toEndpointResource);
     },
   })
   .write({
