@@ -180,10 +180,13 @@ describe('merchant pages', () => {
 
   it('every merchant page says without JavaScript that JavaScript is needed', async () => {
     const { page, close } = await shop.visit('phone', [], { javaScriptEnabled: false });
-    for (const path of ['/login', '/dashboard', '/verify-email', '/reset-password']) {
+    for (const path of ['/dashboard', '/verify-email', '/reset-password']) {
       await page.goto(`${shop.baseUrl}${path}`);
       expect(await page.locator('body').innerText()).toContain('This page needs JavaScript.');
     }
+    // A password needs none.
+    await page.goto(`${shop.baseUrl}/login`);
+    expect(await page.locator('body').innerText()).toContain('Passkeys, wallets, other services and new accounts need JavaScript.');
     await close();
   });
 });

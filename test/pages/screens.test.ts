@@ -85,9 +85,14 @@ describe('screens of the dashboard', () => {
     const { email } = await register(shop);
     const { page, close } = await shop.visit('phone', [], { javaScriptEnabled: false });
     await page.goto(`${shop.baseUrl}/login?next=/dashboard/team`);
-    await page.getByLabel('E-mail').fill(email);
-    await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
-    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    const plain = page.locator('noscript form');
+    await plain.getByLabel('E-mail').fill(email);
+    await plain.getByLabel('Password').fill('wrong horse battery');
+    await plain.getByRole('button').click();
+    await page.locator('noscript .problem').waitFor();
+    await plain.getByLabel('E-mail').fill(email);
+    await plain.getByLabel('Password').fill(PASSWORD);
+    await plain.getByRole('button').click();
     await seeHeading(page, 'Team');
     await page.getByLabel('Email address').fill('bob@example.com');
     await page.getByRole('button', { name: 'Invite', exact: true }).click();

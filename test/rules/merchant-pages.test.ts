@@ -31,7 +31,6 @@ const login: LoginFacts = {
   form: 'choosing',
   ways: ['password', 'provider', 'wallet'],
   notice: null,
-  posted: null,
 };
 const SECRET = 'correct horse battery';
 const session = { token: 'a.token.of-a-session', expires_at: '2099-01-01T00:00:00Z' };

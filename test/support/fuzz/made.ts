@@ -57,6 +57,7 @@ const MAKERS: [RegExp, (w: World, tenant: Tenant, name: string) => Promise<Made>
   [/auth\/switch$/, async (_, { merchant }) => ({ account_id: [merchant.userId] })],
   [/account\/sessions\/\{/, makeSession],
   [/audit-log\/\{/, readEntry],
+  [/webhooks\/events\/\{/, readEvent],
   [/account\/members\/\{/, async (w, { merchant }) => ({ user_id: [(await addMember(w, merchant, 'viewer')).userId] })],
   [/account\/invitations/, makeInvitation],
   [/email\/verification$/, makeUnverified],
@@ -79,6 +80,11 @@ async function readEntry(w: World, { merchant }: Tenant): Promise<Made> {
   const modes = ['live', 'sandbox'].map((mode) => w.call('GET', `/v1/account/audit-log?mode=${mode}`, { key: merchant.token }));
   const pages = await Promise.all(modes);
   return { entry_id: pages.flatMap(({ body }) => body.items.slice(0, 1).map((entry: { entry_id: string }) => entry.entry_id)) };
+}
+
+async function readEvent(w: World, { merchant }: Tenant): Promise<Made> {
+  const { body } = await w.call('GET', '/v1/webhooks/events?per_page=1', { key: merchant.key });
+  return { event_id: body.items.map(({ id }: { id: string }) => id) };
 }
 
 async function makeSandboxKey(w: World, { merchant }: Tenant): Promise<Made> {

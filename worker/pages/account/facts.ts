@@ -53,8 +53,6 @@ export interface LoginFacts extends CommonFacts {
   form: LoginForm;
   ways: SignInWay[];
   notice: AccountTextKey | null;
-  /** Refusal of a form that was posted without a script. */
-  posted: { problem: Problem | null; factor: { ticket: string; methods: readonly string[] | null } | null } | null;
 }
 
 export interface EmailLinkFacts extends CommonFacts {

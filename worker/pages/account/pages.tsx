@@ -7,7 +7,6 @@ import type { Ctx } from '#platform/context.ts';
 import { PAGE_ASSETS } from '../assets.ts';
 import { demoWalletOf, ownWalletParts, type PageContext, sendPage } from '../document.tsx';
 import { loadAccountTexts } from '../locales/dictionaries.ts';
-import type { Failure } from '../parts/answer.ts';
 import { sayIn } from '../parts/text.ts';
 import { FIRST_DASHBOARD } from './dashboard/machine.ts';
 import { Dashboard } from './dashboard/view.tsx';
@@ -24,14 +23,13 @@ import {
   type LoginFacts,
   type LoginReason,
   loginPathOf,
-  type Problem,
-  problemOf,
   SHARED_TEXTS,
   SIGN_IN_WAYS,
   type SignInWay,
 } from './facts.ts';
 import { firstLogin } from './login/machine.ts';
 import { Login } from './login/view.tsx';
+import { PlainSignIn, type PostedSignIn } from './plain-sign-in.tsx';
 
 const IS_CONFIGURED: Record<SignInWay, (ctx: Ctx) => boolean> = {
   password: () => true,
@@ -58,8 +56,20 @@ async function commonFacts({ c, locale, text }: PageContext): Promise<CommonFact
   };
 }
 
+interface Plain {
+  status?: number;
+  /** Content for browsers without scripts, instead of a sentence that scripts are needed. */
+  plain?: Child;
+}
+
 /** Server-rendered page. It contains no account data: the browser loads it. */
-function sendAccountPage(page: PageContext, facts: AccountFacts, title: AccountTextKey, children: Child, status = 200): Response {
+function sendAccountPage(
+  page: PageContext,
+  facts: AccountFacts,
+  title: AccountTextKey,
+  children: Child,
+  { status = 200, plain }: Plain = {},
+): Response {
   const { text } = facts;
   const { scripts, alsoConnectTo } = ownWalletParts(facts.page === 'login' ? facts.ownWallet : null);
   return sendPage(
@@ -76,21 +86,10 @@ function sendAccountPage(page: PageContext, facts: AccountFacts, title: AccountT
     },
     <main>
       <p class="hidden" role="status" aria-live="polite" id="announcement" />
-      <div id="panel" class={facts.page === 'login' ? 'readable' : undefined}>
-        {children}
-      </div>
-      <noscript>
-        <p class="notice">{text[facts.page === 'login' ? 'needsScriptForRest' : 'needsScript']}</p>
-      </noscript>
+      <div id="panel">{children}</div>
+      <noscript>{plain ?? <p class="notice">{text.needsScript}</p>}</noscript>
     </main>,
   );
-}
-
-/** Refused sign-in by the form, without a script. `factor`: the second step that it asks for. */
-export interface PostedSignIn {
-  status: number;
-  failure: Pick<Failure, 'code' | 'meta'>;
-  factor?: { ticket: string; methods: readonly string[] | null };
 }
 
 export async function sendLogin(page: PageContext, posted?: PostedSignIn): Promise<Response> {
@@ -108,16 +107,13 @@ export async function sendLogin(page: PageContext, posted?: PostedSignIn): Promi
     returnPath: returnPath.length > NEXT_PATH_MAX ? common.loginPath : returnPath,
     form: LOGIN_FORMS.find((known) => known === form) ?? 'choosing',
     ways: SIGN_IN_WAYS.filter((way) => IS_CONFIGURED[way](ctx)),
-    posted: posted ? { problem: problemOfPosted(common, posted), factor: posted.factor ?? null } : null,
     notice: why !== undefined && Object.hasOwn(LOGIN_REASONS, why) ? LOGIN_REASONS[why as LoginReason] : null,
   };
-  return sendAccountPage(page, facts, 'signIn', <Login facts={facts} state={firstLogin(facts)} say={sayIn(facts.text)} />, posted?.status);
-}
-
-/** The first step of a person with a factor was right, so it is no problem. */
-function problemOfPosted(common: CommonFacts, { failure, factor }: PostedSignIn): Problem | null {
-  if (factor && failure.code === 'factor_required') return null;
-  return problemOf(common, { ...failure, retryAfterMs: null }, factor ? 'pCode' : 'pWrong');
+  const say = sayIn(facts.text);
+  return sendAccountPage(page, facts, 'signIn', <Login facts={facts} state={firstLogin(facts)} say={say} />, {
+    status: posted?.status ?? 200,
+    plain: <PlainSignIn facts={facts} say={say} posted={posted} />,
+  });
 }
 
 export async function sendDashboard(page: PageContext): Promise<Response> {

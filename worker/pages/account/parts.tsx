@@ -77,24 +77,21 @@ interface FormTerms {
   submit: string;
   isBusy: boolean;
   onSubmit?: (event: Event) => void;
-  /** Path that takes the form without a script. */
-  action?: string;
   children?: unknown;
 }
 
 /** `method="post"`, so that a browser without script never puts the input into an address. */
-export const Form = ({ submit, isBusy, onSubmit, action, children }: FormTerms) => (
+export const Form = ({ submit, isBusy, onSubmit, children }: FormTerms) => (
   <form
     class="fields"
     method="post"
-    action={action}
     onSubmit={(event: Event) => {
       event.preventDefault();
       onSubmit?.(event);
     }}
   >
     {children}
-    <button type="submit" class="button" disabled={isBusy || !(onSubmit || action)}>
+    <button type="submit" class="button" disabled={isBusy || !onSubmit}>
       {submit}
     </button>
   </form>

@@ -1,6 +1,7 @@
 import type { Context } from 'hono';
 import type { AppEnv } from '#platform/http/openapi.ts';
-import { type PostedSignIn, sendLogin } from '../account/pages.tsx';
+import { sendLogin } from '../account/pages.tsx';
+import type { PostedSignIn } from '../account/plain-sign-in.tsx';
 import { openPage } from '../document.tsx';
 import { nextOf } from './frame/acts.ts';
 import { Operations } from './frame/operations.ts';
@@ -19,7 +20,7 @@ export async function postSignIn(c: Context<AppEnv>, form: Form): Promise<Respon
   const operations = new Operations(c, token ?? null);
   if (token !== undefined) {
     const account = await operations.call('getAccount');
-    return account.ok ? enter(c, token, form) : refuse(c, { status: account.status, failure: account });
+    return account.ok ? enter(c, token, form) : refuse(c, { status: account.status, failure: account, next: nextOf(form) });
   }
   const answer =
     ticket === undefined
@@ -27,7 +28,12 @@ export async function postSignIn(c: Context<AppEnv>, form: Form): Promise<Respon
       : await operations.call<{ token: string }>('loginWithFactor', { body: { ticket, ...proofOf(code.replace(/\s/g, '')) } });
   if (answer.ok) return enter(c, answer.value.token, form);
   const { ticket: asked = ticket, methods = null } = answer.meta;
-  return refuse(c, { status: answer.status, failure: answer, ...(asked === undefined ? {} : { factor: { ticket: asked, methods } }) });
+  return refuse(c, {
+    status: answer.status,
+    failure: answer,
+    next: nextOf(form),
+    ...(asked === undefined ? {} : { factor: { ticket: asked, methods } }),
+  });
 }
 
 function enter(c: Context<AppEnv>, token: string, form: Form): Response {

@@ -11,7 +11,7 @@ ${RULES}`;
 
 const RULES = `*{box-sizing:border-box}
 [hidden]{display:none!important}
-@media (scripting:none){#panel:not(.readable){display:none}}
+@media (scripting:none){#panel{display:none}}
 html{-webkit-text-size-adjust:100%}
 body{margin:0;background:var(--page);color:var(--ink);font:1rem/1.55 system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans","Hiragino Sans","Noto Sans JP",sans-serif;overflow-wrap:anywhere}
 h1,h2,h3,p,ul,ol,dl,dd,figure{margin:0}

@@ -88,13 +88,14 @@ const enter = ({ wallets, attempt, notice }: LoginState, step: StepState, change
 const openForm = (state: LoginState, form: LoginForm, problem: Problem | null = null): Turn =>
   turnTo(enter(state, { step: form, isBusy: false, problem }, { attempt: state.attempt + 1 }));
 
-export function firstLogin({ form, notice, posted }: LoginFacts): LoginState {
-  const problem = posted?.problem ?? null;
-  const shared = { wallets: null, attempt: 0, notice };
-  return posted?.factor
-    ? { ...shared, step: 'factor', ...posted.factor, isWorking: false, problem }
-    : { ...shared, step: form, isBusy: false, problem };
-}
+export const firstLogin = ({ form, notice }: LoginFacts): LoginState => ({
+  step: form,
+  isBusy: false,
+  problem: null,
+  wallets: null,
+  attempt: 0,
+  notice,
+});
 
 export const isForm = (state: LoginState): state is FormState => 'isBusy' in state;
 

@@ -88,7 +88,7 @@ const isPossible = ({ methods }: FactorProps['state'], ...names: string[]): bool
   methods === null || methods.some((method) => names.includes(method));
 
 function SecondStep(props: FactorProps) {
-  const { facts, state, say, actions } = props;
+  const { state, say, actions } = props;
   return (
     <div class="panel">
       <PageTitle>{say('secondStep')}</PageTitle>
@@ -103,9 +103,7 @@ function SecondStep(props: FactorProps) {
       )}
       {isPossible(state, 'totp', 'recovery_code') && (
         <div class="way">
-          <Form submit={say('signIn')} isBusy={state.isWorking} onSubmit={actions?.enterCode} action="/login">
-            <input type="hidden" name="ticket" value={state.ticket} />
-            <input type="hidden" name="next" value={facts.next} />
+          <Form submit={say('signIn')} isBusy={state.isWorking} onSubmit={actions?.enterCode}>
             <Field name="code" label={say('code')} type="text" autocomplete="one-time-code" help={say('codeHelp')} />
           </Form>
         </div>
@@ -149,11 +147,10 @@ const WAYS = { password: ByPassword, passkey: ByPasskey, provider: ByProvider, w
   (props: FormProps) => unknown
 >;
 
-function ByPassword({ facts, state, say, actions }: FormProps) {
+function ByPassword({ state, say, actions }: FormProps) {
   return (
     <div class="way">
-      <Form submit={say('signIn')} isBusy={state.isBusy} onSubmit={actions?.enterPassword} action="/login">
-        <input type="hidden" name="next" value={facts.next} />
+      <Form submit={say('signIn')} isBusy={state.isBusy} onSubmit={actions?.enterPassword}>
         <Field name="email" label={say('email')} type="email" autocomplete="username" />
         <PasswordField say={say} onShow={actions?.showPassword} />
       </Form>

@@ -10,7 +10,8 @@ for (const frame of document.querySelectorAll<HTMLElement>('.ceremony')) {
   const form = frame.querySelector('form');
   const problem = frame.querySelector<HTMLElement>('[role=alert]');
   const response = form?.elements.namedItem('response');
-  if (!form || !problem || !(response instanceof HTMLInputElement)) continue;
+  const button = form?.querySelector('button');
+  if (!form || !problem || !button || !(response instanceof HTMLInputElement)) continue;
   form.addEventListener('submit', (event) => {
     event.preventDefault();
     problem.hidden = true;
@@ -25,6 +26,7 @@ for (const frame of document.querySelectorAll<HTMLElement>('.ceremony')) {
       },
     );
   });
+  button.disabled = false;
 }
 
 async function ask({ dataset }: HTMLElement): Promise<unknown> {

@@ -29,7 +29,7 @@ interface CeremonyTerms {
 /** Form that the script of the page completes with the answer of the authenticator. */
 export const CeremonyForm = ({ screen, act, ceremony, kind, submit, children }: CeremonyTerms) => (
   <div class="ceremony" data-kind={kind} data-options={JSON.stringify(ceremony.options)}>
-    <ActForm screen={screen} act={act} submit={submit}>
+    <ActForm screen={screen} act={act} submit={submit} isScripted>
       <input type="hidden" name="ceremony_id" value={ceremony.ceremony_id} />
       <input type="hidden" name="response" value="" />
       {screen.c.req.query('next') !== undefined && <input type="hidden" name="next" value={screen.c.req.query('next')} />}

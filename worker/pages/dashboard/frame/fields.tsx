@@ -11,17 +11,19 @@ interface ActFormTerms {
   id?: string;
   submit: string;
   isFinal?: boolean;
+  /** True if a script completes the form. It enables the button. */
+  isScripted?: boolean;
   children?: Child;
 }
 
 /** Form of one act. Its key makes a second press of the button the same act. */
-export const ActForm = ({ screen, act, id = '', submit, isFinal = false, children }: ActFormTerms) => (
+export const ActForm = ({ screen, act, id = '', submit, isFinal = false, isScripted = false, children }: ActFormTerms) => (
   <form class="act" method="post" action={linkTo(screen, screen.path)}>
     <input type="hidden" name="act" value={act} />
     {id !== '' && <input type="hidden" name="id" value={id} />}
     <input type="hidden" name="idempotency_key" value={base64url.encode(crypto.getRandomValues(new Uint8Array(KEY_BYTES)))} />
     {children}
-    <button type="submit" class={isFinal ? 'final' : ''}>
+    <button type="submit" class={isFinal ? 'final' : ''} disabled={isScripted}>
       {submit}
     </button>
   </form>
