@@ -2280,7 +2280,7 @@ export interface WebhookDeliveryPage {
 }
 
 export interface SentWebhookDelivery extends WebhookDelivery {
-  /** Request of the newest attempt, with the URL and the secrets of now. Absent if the event is not stored any more. */
+  /** Request of the newest attempt, with the URL and the secrets of now. Absent before the first attempt, and without the stored event. */
   request?: {
     url: string;
     headers: Record<string, string>;

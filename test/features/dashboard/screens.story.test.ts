@@ -97,6 +97,13 @@ describe('session of the pages', () => {
       expect((await browser.post('/login', { email, password: PASSWORD, next })).location).toBe('/dashboard');
   });
 
+  it('a key opens no session, and a form beyond the size of a body is refused', async () => {
+    const { key } = await w.merchant();
+    const browser = new Browser();
+    expect([(await browser.post('/login', { token: key })).status, browser.cookies.size]).toEqual([401, 0]);
+    expect((await browser.post('/login', { email: 'x'.repeat(2_000_000), password: PASSWORD })).status).toBe(413);
+  });
+
   it('a wrong password answers 401 and asks again, without the password', async () => {
     const { email } = await w.merchant();
     const { status, text } = await new Browser().post('/login', { email, password: 'wrong horse battery' });
@@ -263,7 +270,9 @@ describe('log screen', () => {
     const filtered = await browser.get('/dashboard/log?action=session.started');
     expect(filtered.text).toContain('<th scope="row">session.started</th>');
     const refused = await browser.get('/dashboard/log?action=nothing.known');
-    expect([refused.text.includes('role="alert"'), refused.text.includes('<th scope="row">')]).toEqual([true, false]);
+    expect([refused.status, refused.text.includes('role="alert"'), refused.text.includes('<th scope="row">')]).toEqual([422, true, false]);
+    expect(operationsOn(filtered.text)).not.toContain('verifyAuditLog');
+    expect((await browser.get('/dashboard/log?verify=true')).text).toContain('The chain is complete');
   });
 });
 

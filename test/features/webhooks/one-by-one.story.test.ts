@@ -6,7 +6,7 @@ import { World } from '../../support/world.ts';
 const w = new World({ ALLOW_INSECURE_WEBHOOKS: 'true' });
 const get = (key: string, path: string) => w.call('GET', path, { key });
 
-it('a delivery has its request and each attempt, byte for byte as the endpoint received it', async () => {
+it('a delivery has its request and each attempt, with the body and the ids that the endpoint received', async () => {
   const merchant = await w.merchant();
   const mine = await consumer(w, merchant, 'ok', { event_types: ['payout.*'] });
   await w.deliver(await emit(w, merchant, 1));

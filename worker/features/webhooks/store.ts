@@ -22,7 +22,7 @@ export async function getEndpoint(...args: Parameters<typeof findEndpoint>): Pro
 }
 
 /** Lists endpoints, those of one creator if `createdBy` is given. */
-export const listEndpoints = (scope: Scope, createdBy: string | undefined, page: PageRequest) => {
+export const listEndpoints = (scope: Scope, createdBy: AccountId | KeyId | undefined, page: PageRequest) => {
   const mine = rowsOf(webhookEndpoints, scope);
   const made = createdBy === undefined ? mine : sql`${mine} AND ${webhookEndpoints.createdBy} ->> '$.id' = ${createdBy}`;
   return listPage(scope.db, webhookEndpoints, made, newestFirst(webhookEndpoints.createdAt), page);

@@ -49,8 +49,9 @@ const countPage = createMiddleware<AppEnv>(async (c, next) => {
   return next();
 });
 
-/** Fields of a form. Files and repeated fields are ignored. */
+/** Fields of a form. Files and repeated fields are ignored. Throws 413 payload_too_large. */
 async function readForm(c: Context<AppEnv>): Promise<Form> {
+  if (c.var.bodyRefusal) throw c.var.bodyRefusal;
   const fields = await c.req.parseBody();
   return Object.fromEntries(Object.entries(fields).filter((field): field is [string, string] => typeof field[1] === 'string'));
 }

@@ -3,13 +3,13 @@ import type { AppEnv } from '#platform/http/openapi.ts';
 import { sendLogin } from '../account/pages.tsx';
 import type { PostedSignIn } from '../account/plain-sign-in.tsx';
 import { openPage } from '../document.tsx';
-import { nextOf } from './frame/acts.ts';
+import { codeProofOf, nextOf } from './frame/acts.ts';
 import { Operations } from './frame/operations.ts';
 import type { Form } from './frame/screen.tsx';
-import { storeToken } from './frame/session.ts';
+import { claimsOf, storeToken } from './frame/session.ts';
 
-/** Six digits are a code of the authenticator app, anything else is a recovery code. */
-const proofOf = (code: string) => (/^\d{6}$/.test(code) ? { totp: code } : { recovery_code: code.toLowerCase() });
+/** Refusal of a credential that is no session, such as a key. */
+const NO_SESSION = { ok: false, status: 401, code: 'invalid_credentials', meta: {} } as const;
 
 /**
  * Signs in by the form of `/login`: email and password, the second step with its ticket, or a token that a script of the page got from a
@@ -19,13 +19,13 @@ export async function postSignIn(c: Context<AppEnv>, form: Form): Promise<Respon
   const { email = '', password = '', ticket, code = '', token } = form;
   const operations = new Operations(c, token ?? null);
   if (token !== undefined) {
-    const account = await operations.call('getAccount');
+    const account = claimsOf(token) === null ? NO_SESSION : await operations.call('getAccount');
     return account.ok ? enter(c, token, form) : refuse(c, { status: account.status, failure: account, next: nextOf(form) });
   }
   const answer =
     ticket === undefined
       ? await operations.call<{ token: string }>('login', { body: { email: email.trim(), password } })
-      : await operations.call<{ token: string }>('loginWithFactor', { body: { ticket, ...proofOf(code.replace(/\s/g, '')) } });
+      : await operations.call<{ token: string }>('loginWithFactor', { body: { ticket, ...codeProofOf(code) } });
   if (answer.ok) return enter(c, answer.value.token, form);
   const { ticket: asked = ticket, methods = null } = answer.meta;
   return refuse(c, {

@@ -3,6 +3,7 @@ import { iso } from '#core/time.ts';
 import type { Scope } from '#platform/context.ts';
 import type { Delivery } from '#platform/db/tables/webhooks.ts';
 import { given, Timestamp } from '#platform/http/openapi.ts';
+import { SecretUnsealError } from '../endpoints/endpoint.ts';
 import { findEvent } from '../events.store.ts';
 import { DeliveryBody, toDeliveryResource } from '../resource.ts';
 import { getDelivery, getEndpoint } from '../store.ts';
@@ -19,7 +20,9 @@ export const SentDeliveryBody = DeliveryBody.extend({
   request: z
     .object({ url: z.string(), headers: z.record(z.string(), z.string()), body: z.string() })
     .optional()
-    .describe('Request of the newest attempt, with the URL and the secrets of now. Absent if the event is not stored any more.'),
+    .describe(
+      'Request of the newest attempt, with the URL and the secrets of now. Absent before the first attempt, and without the stored event.',
+    ),
   attempts: z.array(AttemptBody).describe('Attempts in order.'),
 }).openapi('SentWebhookDelivery');
 
@@ -35,17 +38,24 @@ const attemptsOf = ({ failures, status, completedAt, responseStatus, responseMs 
     : []),
 ];
 
+/** Builds the request of the newest attempt. Null before the first one, and without the event or a readable secret. */
+async function newestRequest(ctx: Scope, delivery: Delivery, at: number) {
+  const [endpoint, stored] = await Promise.all([getEndpoint(ctx, delivery.endpointId), findEvent(ctx, delivery.eventId)]);
+  const event = delivery.testEvent ?? stored;
+  if (delivery.attempt === 0 || event === null) return null;
+  try {
+    const sent = await newRequest(ctx, { delivery: { ...delivery, attempt: delivery.attempt - 1 }, endpoint, event }, at);
+    return { url: endpoint.url, ...sent };
+  } catch (error) {
+    if (error instanceof SecretUnsealError) return null;
+    throw error;
+  }
+}
+
 /** Returns a delivery with its request and its attempts. Throws 404 not_found. */
 export async function readDelivery(ctx: Scope, deliveryId: number): Promise<z.infer<typeof SentDeliveryBody>> {
   const delivery = await getDelivery(ctx, deliveryId);
-  const [endpoint, stored] = await Promise.all([getEndpoint(ctx, delivery.endpointId), findEvent(ctx, delivery.eventId)]);
-  const event = delivery.testEvent ?? stored;
   const attempts = attemptsOf(delivery);
-  const at = delivery.failures?.at(-1)?.at ?? delivery.createdAt;
-  const newest = { ...delivery, attempt: Math.max(0, delivery.attempt - 1) };
-  const request = event && {
-    url: endpoint.url,
-    ...(await newRequest(ctx, { delivery: newest, endpoint, event }, delivery.completedAt ?? at)),
-  };
-  return { ...toDeliveryResource(delivery), ...given('request', request), attempts };
+  const at = Date.parse(attempts.at(-1)?.at ?? iso(delivery.createdAt));
+  return { ...toDeliveryResource(delivery), ...given('request', await newestRequest(ctx, delivery, at)), attempts };
 }

@@ -1,7 +1,8 @@
 import { z } from '@hono/zod-openapi';
 import { ApiError } from '#core/errors.ts';
+import type { AccountId, KeyId } from '#core/ids.ts';
 import { pageRequest, toPage } from '#platform/db/page.ts';
-import { created, PageQuery, pageOf } from '#platform/http/openapi.ts';
+import { created, idOf, PageQuery, pageOf } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
 import { recoverEndpoint } from '../deliveries/fan-out.ts';
 import { CreateEndpointRequest, EndpointBody, EndpointSecretBody, toEndpointResource, UpdateEndpointRequest } from '../resource.ts';
@@ -19,7 +20,10 @@ export const webhookRoutes = routes('Webhooks', 'webhooks')
     sdk: 'webhookEndpoints.list',
     summary: 'List endpoints',
     description: 'Lists endpoints, newest first.',
-    query: { ...PageQuery, created_by: z.uuid().optional().describe('Return only endpoints that this key or person created.') },
+    query: {
+      ...PageQuery,
+      created_by: idOf<AccountId | KeyId>().optional().describe('Return only endpoints that this key or person created.'),
+    },
     returns: pageOf(EndpointBody, 'WebhookEndpointPage'),
     answer: async ({ scope, query: { created_by: createdBy, ...query } }) => {
       const page = pageRequest(query);

@@ -6,6 +6,12 @@ import { dropToken } from './session.ts';
 /** Key of a form. It makes a second press of its button the same act. */
 export const idempotent = ({ idempotency_key: idempotencyKey }: Form) => ({ idempotencyKey });
 
+/** Six digits are a code of the authenticator app, anything else is a recovery code. */
+export function codeProofOf(code: string): { totp: string } | { recovery_code: string } {
+  const typed = code.replace(/\s/g, '');
+  return /^\d{6}$/.test(typed) ? { totp: typed } : { recovery_code: typed.toLowerCase() };
+}
+
 /** Completes an act that shows nothing of its answer. */
 export const acted = (answer: Answer<unknown>): Acted => (answer.ok ? { ok: true } : answer);
 

@@ -32,7 +32,6 @@ export const CeremonyForm = ({ screen, act, ceremony, kind, submit, children }: 
     <ActForm screen={screen} act={act} submit={submit} isScripted>
       <input type="hidden" name="ceremony_id" value={ceremony.ceremony_id} />
       <input type="hidden" name="response" value="" />
-      {screen.c.req.query('next') !== undefined && <input type="hidden" name="next" value={screen.c.req.query('next')} />}
       {children}
     </ActForm>
     <p class="problem" role="alert" hidden />

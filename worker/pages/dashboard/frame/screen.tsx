@@ -7,7 +7,7 @@ import { SECOND } from '#core/time.ts';
 import type { AppEnv } from '#platform/http/openapi.ts';
 import { openPage, sendPage } from '../../document.tsx';
 import { ApiSection } from './api-section.tsx';
-import type { OperationId, Operations, Refusal } from './operations.ts';
+import type { Operations, Refusal } from './operations.ts';
 import { type Claims, dropToken, openSession } from './session.ts';
 import { BOARD_STYLE } from './style.ts';
 
@@ -59,11 +59,17 @@ export interface Act {
   run(screen: Screen, form: Form): Promise<Acted>;
 }
 
+/** Content of a list after the API refused its filter. */
+export interface Unfiltered {
+  status: 422;
+  content: Child;
+}
+
 export interface Definition {
   path: string;
   title: string;
-  /** Operation that decides whether the person's role may read the screen. */
-  body(screen: Screen): Promise<Child | Refusal>;
+  /** Content, or the refusal of a screen that the person's role may not read. */
+  body(screen: Screen): Promise<Child | Refusal | Unfiltered>;
   scripts?: string[];
   acts: Record<string, Act>;
 }
@@ -103,7 +109,8 @@ export async function openScreen(c: Context<AppEnv>, path: string): Promise<Scre
   return { c, path, operations, claims, me: me.value, accounts: accounts.ok ? accounts.value.items : [], mode, refused: null };
 }
 
-const isRefusal = (body: Child | Refusal): body is Refusal =>
+const isUnfiltered = (body: Child | Unfiltered): body is Unfiltered => typeof body === 'object' && body !== null && 'content' in body;
+const isRefusal = (body: Child | Refusal | Unfiltered): body is Refusal =>
   typeof body === 'object' && body !== null && 'ok' in body && body.ok === false;
 
 interface Shown {
@@ -125,7 +132,7 @@ export async function sendScreen(screen: Screen, definition: Definition, { shown
       layout: 'board',
       scripts: definition.scripts ?? [],
       board: { mode, style: BOARD_STYLE },
-      status: (isBeyond ? body.status : status) as ContentfulStatusCode,
+      status: (isBeyond || isUnfiltered(body) ? body.status : status) as ContentfulStatusCode,
     },
     <>
       <Frame screen={screen} />
@@ -139,7 +146,7 @@ export async function sendScreen(screen: Screen, definition: Definition, { shown
         )}
         {refused && <Summary refused={refused} />}
         {shown}
-        {isBeyond ? <Beyond refusal={body} /> : body}
+        {isBeyond ? <Beyond refusal={body} /> : isUnfiltered(body) ? body.content : body}
         <ApiSection calls={screen.operations.made} baseUrl={c.var.ctx.baseUrl} />
       </main>
     </>,
@@ -293,5 +300,3 @@ export function isFresh({ c, claims, me }: Screen): boolean {
   const at = hasFactor ? claims.factor_time : claims.auth_time;
   return at !== undefined && c.var.ctx.wallNow - at * SECOND <= c.var.ctx.config.FRESH_SIGN_IN_SECONDS * SECOND;
 }
-
-export type { OperationId };

@@ -1,5 +1,5 @@
 import { PAGE_ASSETS } from '../../assets.ts';
-import { nextOf } from '../frame/acts.ts';
+import { codeProofOf, nextOf } from '../frame/acts.ts';
 import { type Ceremony, CeremonyForm, parseResponse } from '../frame/ceremony.tsx';
 import { ActForm, TextField } from '../frame/fields.tsx';
 import type { Acted, Definition, Form, Screen } from '../frame/screen.tsx';
@@ -12,14 +12,18 @@ export const CONFIRM: Definition = {
   scripts: [PAGE_ASSETS.dashboard],
   async body(screen) {
     const { me, operations, c } = screen;
-    const next = screen.refused?.typed.next ?? c.req.query('next') ?? '/dashboard';
+    const next = nextOf({ next: screen.refused?.typed.next ?? c.req.query('next') ?? '' });
     const Next = () => <input type="hidden" name="next" value={next} />;
     const hasFactor = me.factors.totp || me.factors.passkeys > 0;
     const begun = me.factors.passkeys > 0 ? await operations.call<Ceremony>('beginStepUp') : null;
     if (hasFactor)
       return (
         <section>
-          {begun?.ok && <CeremonyForm screen={screen} act="passkey" ceremony={begun.value} kind="get" submit="Use a passkey" />}
+          {begun?.ok && (
+            <CeremonyForm screen={screen} act="passkey" ceremony={begun.value} kind="get" submit="Use a passkey">
+              <Next />
+            </CeremonyForm>
+          )}
           <ActForm screen={screen} act="code" submit="Confirm">
             <Next />
             <TextField
@@ -52,10 +56,7 @@ export const CONFIRM: Definition = {
   acts: {
     code: {
       done: 'Confirmed.',
-      run(screen, { code = '', ...form }) {
-        const typed = code.replace(/\s/g, '');
-        return proveAgain(screen, form, /^\d{6}$/.test(typed) ? { totp: typed } : { recovery_code: typed.toLowerCase() });
-      },
+      run: (screen, { code = '', ...form }) => proveAgain(screen, form, codeProofOf(code)),
     },
     passkey: {
       done: 'Confirmed.',

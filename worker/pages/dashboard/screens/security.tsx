@@ -38,7 +38,7 @@ export const SECURITY: Definition = {
         )}
         {passkeys.ok && <Factors screen={screen} passkeys={passkeys.value.items} />}
         <EmailAndPassword screen={screen} />
-        {identities.ok && me.user_id !== '' && <Providers screen={screen} items={identities.value.items} />}
+        {identities.ok && <Providers screen={screen} items={identities.value.items} />}
         {sessions.ok && <Sessions screen={screen} items={sessions.value.items} />}
         {me.role === 'owner' && <Close screen={screen} />}
       </>
