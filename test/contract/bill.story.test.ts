@@ -12,7 +12,7 @@ import { newAgent, openShop, type Shop } from '../support/people/agent.ts';
 import { consumer } from '../support/people/consumer.ts';
 import { letTimeRun, setNoon, setTime } from '../support/runner/clock.ts';
 import { testEnv } from '../support/runner/env.ts';
-import { Spent } from '../support/runner/spent.ts';
+import { restAdmission, Spent } from '../support/runner/spent.ts';
 import { World } from '../support/world.ts';
 
 /** Id that the log does not sample. The samples are added to the counts. */
@@ -56,9 +56,10 @@ describe('bill', () => {
   afterEach(letTimeRun);
 
   const customerOf = (name: string) => ({ customer_ref: `bill-${name}` });
-  function spend(run: (spent: Spent) => Promise<unknown>): Promise<Counts> {
+  async function spend(run: (spent: Spent) => Promise<unknown>): Promise<Counts> {
     // Freezes the time, because the counts of some calls depend on how soon they follow others.
     setTime(Date.now() + MINUTE);
+    await restAdmission();
     return watch(run);
   }
   async function watch(run: (spent: Spent) => Promise<unknown>): Promise<Counts> {
@@ -213,25 +214,19 @@ describe('bill', () => {
     [
       'a sale',
       BYTES.sale,
-      async ({ env }: Spent, { merchant }: Shop) => {
+      async ({ merchant }: Shop) => {
         const sold = await w.product(merchant, { access_period_days: 30 });
-        return async () => sell(env, await w.chain.wallet(), sold);
+        return async () => sell(w.env, await w.chain.wallet(), sold);
       },
     ],
-    [
-      'an x402 payment',
-      BYTES.x402,
-      async ({ env }: Spent, at: Shop) =>
-        async () =>
-          settle(env, await newAgent(w), at),
-    ],
+    ['an x402 payment', BYTES.x402, async (at: Shop) => async () => settle(w.env, await newAgent(w), at)],
   ])(`${STORED} of a kind, each by a new customer, take the bytes of the page: %s`, async (_kind, bytes, open) => {
     const own = await openShop(w);
     const size = async () => (await w.env.DB.prepare('SELECT 1').run()).meta.size_after;
     const before = await size();
     for (let stored = 0; stored < STORED; stored += STORED_AT_ONCE) {
       await watch(async (spent) => {
-        const pay = await open(spent, own);
+        const pay = await open(own);
         for (let i = 0; i < STORED_AT_ONCE; i++) await pay();
         await finish(spent);
       });

@@ -1,4 +1,4 @@
-import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
+import { evictDurableObject, listDurableObjectIds, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { vi } from 'vitest';
 import { MINUTE, SECOND } from '#core/time.ts';
 import { zero } from '../../../local/bench/bill/bill.ts';
@@ -19,6 +19,15 @@ const isAboutConfig = (line: string): boolean => line.includes('"request_id":"co
 function stubOf(name: string): DurableObjectStub<undefined> {
   const namespace = isEntitlement(name) ? testEnv.ENTITLEMENT : testEnv.ADMISSION;
   return namespace.get(namespace.idFromName(name)) as unknown as DurableObjectStub<undefined>;
+}
+
+/** Rings the alarms of all admission objects and removes them from memory: what they wait for depends on the pace of earlier calls. */
+export async function restAdmission(): Promise<void> {
+  for (const id of await listDurableObjectIds(testEnv.ADMISSION)) {
+    const stub = testEnv.ADMISSION.get(id) as unknown as DurableObjectStub<undefined>;
+    await runDurableObjectAlarm(stub);
+    await evictDurableObject(stub);
+  }
 }
 
 /** Counts of everything that work causes. Objects are counted by the prototypes of the platform, whoever calls them. */
