@@ -35,6 +35,7 @@ CREATE TABLE `payout_wallets` (
 	`merchant_id` blob NOT NULL,
 	`wallet` text NOT NULL,
 	`created_at` integer NOT NULL,
+	`disowned_at` integer,
 	PRIMARY KEY(`merchant_id`, `wallet`)
 );
 --> statement-breakpoint

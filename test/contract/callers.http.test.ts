@@ -131,7 +131,7 @@ describe('documented routes for every kind of caller', () => {
   });
 
   const makeCredential = async (target: Target, caller: Caller): Promise<string | null> => {
-    const spare = async (of: Merchant) => (/\/account\/account$/.test(target.path) ? w.merchant() : of);
+    const spare = async (of: Merchant) => (/\/account\/(?:account|payouts\/disown)$/.test(target.path) ? w.merchant() : of);
     const credentials: Record<Caller, () => Promise<string | null> | string | null> = {
       nobody: () => null,
       'garbage for a key': () => 'svc_garbage',

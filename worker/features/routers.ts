@@ -57,6 +57,7 @@ import { keyResourceRoutes } from '#features/webhooks/endpoints/key.routes.ts';
 import { webhookRoutes } from '#features/webhooks/endpoints/routes.ts';
 import { invitationRoutes, invitedRoutes } from './accounts/members/invitation.routes.ts';
 import { notMeRoutes } from './accounts/not-me/routes.ts';
+import { payoutRoutes } from './accounts/payouts/routes.ts';
 
 /** Routers under /v1, in the order of the API document's tags. */
 export const versionedRouters = [
@@ -67,6 +68,7 @@ export const versionedRouters = [
   invitationRoutes,
   invitedRoutes,
   notMeRoutes,
+  payoutRoutes,
   factorSignInRoutes,
   emailRoutes,
   oauthRoutes,

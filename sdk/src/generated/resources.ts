@@ -69,6 +69,8 @@ import type {
   DeliveryTestRequest,
   DetailResponse,
   DidDocument,
+  DisownedPayout,
+  DisownPayoutRequest,
   EmailLinkRequest,
   EndedSessions,
   EndSessionsQuery,
@@ -567,6 +569,9 @@ export interface AccountResource {
   /** Takes back a change that a security email reported: restores the email address of before, ends the access that was added since, and all sessions, the password and the recovery codes. */
   notMe(body: LinkRequest, options?: CallOptions): Promise<Answer<NotMeResult>>;
 
+  /** Declares a live payout wallet not yours. It leaves every setting, open sales to it end, and subscriptions that pay it are collected no more. Requires a recent sign-in. */
+  disownPayout(body: DisownPayoutRequest, options?: CallOptions): Promise<Answer<DisownedPayout>>;
+
   /** Sends a verification email. Registration sends the first one. The link works once, for 24 hours. At most three are sent per hour. */
   sendVerification(options?: CallOptions): Promise<Answer<DetailResponse>>;
 
@@ -957,6 +962,7 @@ export interface Operations {
   acceptInvitation: { body: LinkRequest; answer: Promise<Answer<AcceptedInvitation>> };
   previewNotMe: { body: LinkRequest; answer: Promise<Answer<NotMePreview>> };
   notMe: { body: LinkRequest; answer: Promise<Answer<NotMeResult>> };
+  disownPayout: { body: DisownPayoutRequest; answer: Promise<Answer<DisownedPayout>> };
   beginPasskeyLogin: { answer: Promise<Answer<PasskeyCeremony>> };
   loginWithPasskey: { body: PasskeyLoginRequest; answer: Promise<Answer<AuthResponse>> };
   loginWithFactor: { body: FactorRequest; answer: Promise<Answer<AuthResponse>> };

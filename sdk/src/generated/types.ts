@@ -258,6 +258,20 @@ export interface NotMeResult {
   next: '/reset-password';
 }
 
+export interface DisownPayoutRequest {
+  wallet_address: string;
+}
+
+export interface DisownedPayout {
+  cleared: {
+    account: boolean;
+    rails: number;
+    products: number;
+  };
+  stopped_authorizations: number;
+  ended_sessions: number;
+}
+
 export interface PasskeyCeremony {
   /** Identifier of the ceremony, as its options name it. */
   ceremony_id: string;

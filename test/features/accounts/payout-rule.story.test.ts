@@ -201,7 +201,7 @@ describe('payout wallet rule against a leaked key', () => {
       return body.evaluation.findings.map(({ code }: { code: string }) => code);
     };
     expect(await reported()).not.toContain('payout_needs_sign_in');
-    const sql = 'INSERT INTO payout_wallets SELECT account_id, ?, 0 FROM setup_intents WHERE id = ?';
+    const sql = 'INSERT INTO payout_wallets SELECT account_id, ?, 0, NULL FROM setup_intents WHERE id = ?';
     await w.env.DB.prepare(sql).bind(eve, setup.id).run();
     expect(await reported()).toContain('payout_needs_sign_in');
   });

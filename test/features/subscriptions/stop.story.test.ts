@@ -91,22 +91,25 @@ describe('POST /v1/access/native-subscriptions/{id}/stop', () => {
     expect(await life.eventTypes()).toEqual([]);
   });
 
-  it('a period paid to a wallet that is no longer a payout wallet is skipped until it is one again, without a stop', async () => {
+  it('a claim of the account stops its subscriptions for good, each with its event and email', async () => {
     const squatted = await SubscriptionSeller.open(w);
-    const life = await squatted.subscribe();
+    const life = await squatted.subscribe({ email: 'grace.claimed@example.com' });
     const { merchant } = squatted;
     const body = { token: await emailedToken(w, merchant.userId, 'reset'), new_password: 'correct horse battery' };
     expect((await w.call('POST', '/v1/auth/password/reset', { body })).status).toBe(200);
-    await passDays(w, 31);
-    await run(w);
-    await run(w);
-    expect((await life.payments()).length).toBe(1);
     const change = { key: await signIn(squatted), body: { payout_wallet: merchant.wallet.address } };
     expect((await w.call('PATCH', `/v1/products/${squatted.productId}`, change)).status).toBe(200);
-    await passDays(w, 30);
-    await run(w);
-    await life.settle();
-    expect((await life.payments()).length).toBe(2);
+    for (let days = 0; days < 62; days += 31) {
+      await passDays(w, 31);
+      await run(w);
+    }
+    expect(await life.read()).toMatchObject({ status: 'cancelled', stoppedAt: expect.any(Number), endedAt: expect.any(Number) });
+    expect((await life.payments()).length).toBe(1);
+    expect(await life.eventTypes()).toEqual(['subscription.authorized', 'subscription.cancelled']);
+    await w.deliver();
+    await w.post();
+    const emails = (await w.posted()).taken.filter(({ body }) => body.to[0] === 'grace.claimed@example.com');
+    expect(emails.filter(({ body }) => body.subject === 'Your subscription was ended by its seller: Weather API').length).toBe(1);
   });
 
   it('a stop notifies a subscriber who had already cancelled at the end of the period', async () => {

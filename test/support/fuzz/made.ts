@@ -59,6 +59,7 @@ const MAKERS: [RegExp, (w: World, tenant: Tenant, name: string) => Promise<Made>
   [/audit-log\/\{/, readEntry],
   [/webhooks\/events\/\{/, readEvent],
   [/account\/members\/\{/, async (w, { merchant }) => ({ user_id: [(await addMember(w, merchant, 'viewer')).userId] })],
+  [/account\/payouts\/disown$/, makePayout],
   [/account\/invitations/, makeInvitation],
   [/email\/verification$/, makeUnverified],
   [/^POST \/v1\/invitations\//, makeInvited],
@@ -74,6 +75,14 @@ async function makeSession(w: World, { merchant }: Tenant): Promise<Made> {
   await tokenSignedIn(w, merchant.userId, 1);
   const { items } = (await w.call('GET', '/v1/account/sessions', { key: merchant.token })).body;
   return { session_id: [items.find(({ current }: { current: boolean }) => !current).session_id] };
+}
+
+/** Another wallet, so that later routes find the tenant's own one known. */
+async function makePayout(w: World, { merchant }: Tenant): Promise<Made> {
+  const { address } = await w.chain.wallet(0n);
+  const headers = { 'Idempotency-Key': newKey() };
+  await w.call('PUT', '/v1/access/rail-settings/solana_sol', { key: merchant.token, body: { payout_wallet: address }, headers });
+  return { wallet_address: [address] };
 }
 
 async function readEntry(w: World, { merchant }: Tenant): Promise<Made> {

@@ -13,7 +13,7 @@ import { isFreshSignIn, requireFreshSignIn } from '#platform/http/callers.ts';
 import { given, orNull, ProductUuid } from '#platform/http/openapi.ts';
 import type { NewEvent } from '#rules/events.ts';
 import { planPayoutEmail } from './auth/owner-emails.ts';
-import { abortUnlessFirst, findKnownWallets, rememberWallet } from './store.ts';
+import { abortIfDisowned, abortUnlessFirst, findKnownWallets, rememberWallet } from './store.ts';
 
 export const PayoutBody = z
   .object({
@@ -60,7 +60,8 @@ export async function planPayout(ctx: Scope, actor: Actor, change: PayoutChange)
   // A product paid to a wallet already in use sends no email: frequent emails would teach owners to ignore them.
   const isEmailed = known !== 'this_one' || change.railId !== undefined;
   const emails = isEmailed ? await planPayoutEmail(ctx, merchantId, { wallet, previous, paid_for: paidFor }) : [];
-  if (wallet === null || known === 'this_one') return { events, writes: [...emails, ...entries] };
+  if (wallet === null) return { events, writes: [...emails, ...entries] };
+  if (known === 'this_one') return { events, writes: [abortIfDisowned(ctx, merchantId, wallet), ...emails, ...entries] };
   const guards = isFreshSignIn(ctx, actor) ? [] : [abortUnlessFirst(ctx, merchantId, wallet)];
   return { events, writes: [...guards, rememberWallet(ctx, merchantId, wallet), ...emails, ...entries] };
 }
@@ -76,7 +77,7 @@ export const planAccountPayout = (ctx: Shard, merchantId: AccountId, wallet: str
   writes: [rememberWallet(ctx, merchantId, wallet)],
 });
 
-const payoutChanged = (
+export const payoutChanged = (
   { merchantId, livemode }: Tenant,
   by: 'key' | 'person',
   { subject, wallet, previous, productId, railId }: Omit<PayoutChange, 'paidFor'>,

@@ -228,13 +228,15 @@ type KnownWallets = 'none' | 'this_one' | 'others';
 
 export async function findKnownWallets(db: Db, merchantId: AccountId, wallet: string): Promise<KnownWallets> {
   const row = await db
-    .select({ wallet: payoutWallets.wallet })
+    .select({ wallet: payoutWallets.wallet, disownedAt: payoutWallets.disownedAt })
     .from(payoutWallets)
     .where(eq(payoutWallets.merchantId, merchantId))
     .orderBy(desc(sql`wallet = ${wallet}`))
     .limit(1)
     .get();
-  return row ? (row.wallet === wallet ? 'this_one' : 'others') : 'none';
+  if (!row) return 'none';
+  // After a disowned wallet even the next one requires a sign-in.
+  return row.wallet === wallet && row.disownedAt === null ? 'this_one' : 'others';
 }
 
 export const findPayee = (db: Db, merchantId: AccountId, wallet: string) =>
@@ -242,14 +244,26 @@ export const findPayee = (db: Db, merchantId: AccountId, wallet: string) =>
     .select({
       status: accounts.status,
       displayName: accounts.displayName,
-      isKnown: sql<number>`EXISTS (SELECT 1 FROM payout_wallets WHERE merchant_id = ${boundId(merchantId)} AND wallet = ${wallet})`,
+      isKnown: sql<number>`EXISTS (SELECT 1 FROM payout_wallets WHERE merchant_id = ${boundId(merchantId)} AND wallet = ${wallet}
+        AND disowned_at IS NULL)`,
     })
     .from(accounts)
     .where(eq(accounts.id, merchantId))
     .get();
 
 export const rememberWallet = (ctx: Shard, merchantId: AccountId, wallet: string): Write =>
-  ctx.db.insert(payoutWallets).values({ merchantId, wallet, createdAt: ctx.now }).onConflictDoNothing();
+  ctx.db
+    .insert(payoutWallets)
+    .values({ merchantId, wallet, createdAt: ctx.now })
+    .onConflictDoUpdate({
+      target: [payoutWallets.merchantId, payoutWallets.wallet],
+      set: { createdAt: ctx.now, disownedAt: null },
+      setWhere: isNotNull(payoutWallets.disownedAt),
+    });
+
+/** Aborts the batch if the wallet was disowned since it was read as known. */
+export const abortIfDisowned = (ctx: Shard, merchantId: AccountId, wallet: string): Write =>
+  abortIfExists(ctx, payoutWallets, sql`merchant_id = ${boundId(merchantId)} AND wallet = ${wallet} AND disowned_at IS NOT NULL`);
 
 /** Aborts the batch if another wallet has become the merchant's first one. */
 export const abortUnlessFirst = (ctx: Shard, merchantId: AccountId, wallet: string): Write =>

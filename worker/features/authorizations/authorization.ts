@@ -140,9 +140,10 @@ export function stepAuthorization(
  * the event's email says how to end that. Changes nothing if it is over or stopped.
  */
 export function planStop(ctx: Shard, row: AuthorizationRow): Change<AuthorizationRow> {
-  if (row.stoppedAt !== null || row.status === 'pending' || row.status === 'expired') return unchanged(row);
+  const isStopped = row.stoppedAt !== null && row.endedAt !== null;
+  if (isStopped || row.status === 'pending' || row.status === 'expired') return unchanged(row);
   const step = AUTHORIZATION.can(row.status, 'cancel') ? 'cancel' : null;
-  return stepAuthorization(ctx, row, step, { ...overAt(ctx.now), stoppedAt: ctx.now });
+  return stepAuthorization(ctx, row, step, { ...overAt(ctx.now), stoppedAt: row.stoppedAt ?? ctx.now });
 }
 
 const authorizationEvent = (type: EventType, before: AuthorizationRow, after: AuthorizationRow): NewEvent => ({

@@ -46,7 +46,8 @@ export async function collectFirst(
   { known, patienceMs = PATIENCE_MS }: { known?: SubscriptionReading; patienceMs?: number } = {},
 ): Promise<FirstCollection> {
   if (payment.status === 'CONFIRMED') return { kind: 'collected', payment };
-  if (payment.status === 'FAILED' || row.status !== 'pending' || ctx.now >= payment.expiresAt) return { kind: 'over', payment };
+  const isOver = payment.status === 'FAILED' || ctx.now >= payment.expiresAt;
+  if (isOver || row.status !== 'pending' || row.stoppedAt !== null) return { kind: 'over', payment };
   if (await isSending(ctx, payment.id)) return { kind: 'sent', payment };
   const puller = findPuller(ctx, row);
   if (puller === null) return waiting(payment, 'unknown');

@@ -2,7 +2,7 @@ import { raise } from '#core/errors.ts';
 import type { AuthorizationId } from '#core/ids.ts';
 import { Memory } from '#core/isolate/memory.ts';
 import { DAY, SECOND } from '#core/time.ts';
-import { factsOf, overAt, stepAuthorization } from '#features/authorizations/authorization.ts';
+import { factsOf, overAt, planStop, stepAuthorization } from '#features/authorizations/authorization.ts';
 import { findAuthorization } from '#features/authorizations/store.ts';
 import { hasSubscriptions, type Shard } from '#platform/context.ts';
 import { type Change, transact, unchanged } from '#platform/db/commit.ts';
@@ -48,7 +48,7 @@ export const applyReading = (ctx: Shard, row: AuthorizationRow, reading: Subscri
 
 function planReading(ctx: Shard, row: AuthorizationRow, reading: SubscriptionReading): Change<AuthorizationRow> {
   // The buyer's consent may stay on the chain for ever.
-  if (row.stoppedAt !== null) return unchanged(row);
+  if (row.stoppedAt !== null) return planStop(ctx, row);
   const seen = consentIn(row, reading);
   const step = stepAfterReading(factsOf(row), seen, ctx.now);
   if (step !== null) return stepAuthorization(ctx, row, step, patchOf(ctx.now, row, step, reading));

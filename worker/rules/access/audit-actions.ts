@@ -43,6 +43,7 @@ export const AUDIT_ACTIONS = [
   'operator.acted',
   'payment.accepted',
   'payout.changed',
+  'payout.disowned',
   'person.change_disputed',
   'person.email_changed',
   'person.email_disowned',

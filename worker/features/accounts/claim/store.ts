@@ -7,13 +7,12 @@ import { archivedPayments } from '#platform/db/tables/archives.ts';
 import { handoffs, paymentSessions } from '#platform/db/tables/checkout.ts';
 import { sellerDomains } from '#platform/db/tables/office/domains.ts';
 import { signInIdentities } from '#platform/db/tables/office/sign-in.ts';
-import { payments } from '#platform/db/tables/payments.ts';
 import { products } from '#platform/db/tables/products.ts';
 import { railSettings } from '#platform/db/tables/rails.ts';
 import { brandLogos } from '#platform/db/tables/receipts.ts';
-import { meteredSessions } from '#platform/db/tables/settlements.ts';
 import { webhookDeliveries, webhookEndpoints } from '#platform/db/tables/webhooks.ts';
 import { stepRows } from '#platform/db/versioned.ts';
+import { endSalesTo, stopAuthorizations } from '../payouts/open-sales.store.ts';
 
 const HAS_SOLD = (
   accountId: AccountId,
@@ -40,7 +39,7 @@ export async function findAccountAccess({ db, now }: Shard, id: AccountId): Prom
       AND (revoked_at IS NULL OR revoked_at > ${now}) AND (expires_at IS NULL OR expires_at > ${now})) AS keys,
     (SELECT count(*) FROM webhook_endpoints WHERE merchant_id = ${boundId(id)} AND livemode IN (0, 1) AND status = 'enabled') AS endpoints,
     (SELECT count(*) FROM sign_in_identities WHERE account_id = ${boundId(id)}) AS providers,
-    (SELECT count(*) FROM payout_wallets WHERE merchant_id = ${boundId(id)}) AS wallets`);
+    (SELECT count(*) FROM payout_wallets WHERE merchant_id = ${boundId(id)} AND disowned_at IS NULL) AS wallets`);
   return row!;
 }
 
@@ -79,21 +78,17 @@ export function revokeAccess(ctx: Shard, accountId: AccountId): Write[] {
       ),
     ),
     ...endOpenSales(ctx, accountId),
+    stopAuthorizations(ctx, accountId),
   ];
 }
 
 /**
  * Expires open payment links and sessions, which would still pay the previous wallet. A transaction already signed by a buyer still
- * confirms, and the sweep expires the rest. An open metered channel pays what was promised on chain. No new one can open.
+ * confirms, and the sweep expires the rest.
  */
-export function endOpenSales({ db, now }: Shard, accountId: AccountId): Write[] {
+function endOpenSales(ctx: Shard, accountId: AccountId): Write[] {
+  const { db, now } = ctx;
   const over = { expiresAt: now };
-  const ofPayments = and(
-    eq(payments.merchantId, accountId),
-    eq(payments.livemode, true),
-    inArray(payments.status, ['PENDING_SIGNATURE', 'PENDING_CONFIRMATION']),
-    gt(payments.expiresAt, now),
-  );
   const ofHandoffs = and(eq(handoffs.merchantId, accountId), inArray(handoffs.livemode, [true, false]), isNull(handoffs.paymentId));
   return [
     db
@@ -106,11 +101,6 @@ export function endOpenSales({ db, now }: Shard, accountId: AccountId): Write[] 
       over,
       and(gt(paymentSessions.expiresAt, now), eq(paymentSessions.merchantId, accountId), eq(paymentSessions.livemode, true)),
     ),
-    db
-      .update(meteredSessions)
-      // The check that is due now notifies the sessions' objects.
-      .set({ expiresAt: sql`min(expires_at, ${now})`, idleSeconds: 0, nextCheckAt: now })
-      .where(and(eq(meteredSessions.merchantId, accountId), eq(meteredSessions.livemode, true), isNull(meteredSessions.endedAt))),
-    stepRows(db, payments, { ...over, updatedAt: now }, ofPayments),
+    ...endSalesTo(ctx, accountId),
   ];
 }

@@ -7,14 +7,12 @@ import { apiKeys } from '#platform/db/tables/keys.ts';
 import { passkeys, recoveryCodes, totpSecrets } from '#platform/db/tables/office/factors.ts';
 import { invitations, members } from '#platform/db/tables/office/people.ts';
 import { signInIdentities } from '#platform/db/tables/office/sign-in.ts';
-import { products } from '#platform/db/tables/products.ts';
-import { railSettings } from '#platform/db/tables/rails.ts';
 import { webhookEndpoints } from '#platform/db/tables/webhooks.ts';
 import { stepRows } from '#platform/db/versioned.ts';
 import type { SignInProvider } from '#rules/admission.ts';
-import { endOpenSales } from '../claim/store.ts';
 import { deleteRecoveryCodes, deleteTotp } from '../factors/store.ts';
 import { deleteMember, disableEndpoints, setMemberRole } from '../members/store.ts';
+import { disownWallets } from '../payouts/store.ts';
 
 const BOTH = [true, false];
 
@@ -33,7 +31,8 @@ export interface AddedAccess {
 }
 
 const isNewEndpoint = (since: number) => or(gte(webhookEndpoints.createdAt, since), gte(webhookEndpoints.changedAt, since));
-const isNewWallet = (id: AccountId, since: number) => and(eq(payoutWallets.merchantId, id), gte(payoutWallets.createdAt, since));
+const isNewWallet = (id: AccountId, since: number) =>
+  and(eq(payoutWallets.merchantId, id), gte(payoutWallets.createdAt, since), isNull(payoutWallets.disownedAt));
 
 export async function findAddedAccess({ db, now }: Shard, id: AccountId, since: number): Promise<AddedAccess> {
   const isLive = or(isNull(apiKeys.revokedAt), gt(apiKeys.revokedAt, now));
@@ -113,24 +112,11 @@ export function endAddedAccess(ctx: Shard, id: AccountId, { since, added }: { si
     db.delete(passkeys).where(and(eq(passkeys.personId, id), gte(passkeys.createdAt, since))),
     ...(added.hasTotp ? [deleteTotp(db, id)] : []),
     ...(added.hasRecoveryCodes ? [deleteRecoveryCodes(db, id)] : []),
-    ...clearWallets(ctx, id, since),
-    ...(added.wallets.length > 0 ? endOpenSales(ctx, id) : []),
+    ...(added.wallets.length > 0 ? disownWallets(ctx, id, added.wallets) : []),
     ...added.members.map(({ personId, isNew }) => (isNew ? deleteMember(db, id, personId) : setMemberRole(ctx, id, personId, 'viewer'))),
     db
       .update(invitations)
       .set({ status: 'withdrawn' })
       .where(and(eq(invitations.accountId, id), eq(invitations.status, 'pending'), gte(invitations.createdAt, since))),
-  ];
-}
-
-function clearWallets(ctx: Shard, id: AccountId, since: number): Write[] {
-  const { db, now } = ctx;
-  const newWallets = db.select({ wallet: payoutWallets.wallet }).from(payoutWallets).where(isNewWallet(id, since));
-  const isSet = (table: typeof products | typeof railSettings) =>
-    and(eq(table.merchantId, id), eq(table.livemode, true), inArray(table.payoutWallet, newWallets));
-  return [
-    stepRows(db, products, { payoutWallet: null, updatedAt: now }, isSet(products)),
-    stepRows(db, railSettings, { payoutWallet: null, updatedAt: now }, isSet(railSettings)),
-    db.delete(payoutWallets).where(isNewWallet(id, since)),
   ];
 }

@@ -75,6 +75,8 @@ export const payoutWallets = sqliteTable(
     merchantId: uuidBytes('merchant_id').$type<AccountId>().notNull(),
     wallet: text('wallet').notNull(),
     createdAt: instant('created_at').notNull(),
+    /** Time at which a person declared it not theirs. It is unknown then, and only a recent sign-in makes it known again. */
+    disownedAt: instant('disowned_at'),
   },
   (table) => [primaryKey({ columns: [table.merchantId, table.wallet] })],
 );
