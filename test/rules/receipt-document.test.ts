@@ -87,13 +87,13 @@ describe('signReceipt and verifyReceipt', () => {
       expect(stored(change).sha256).not.toBe(stored().sha256);
   });
 
-  it('a document with any single bit changed is invalid', () => {
+  it.each([0, 1, 2, 3])('a document with any single bit changed is invalid: quarter %i', (quarter) => {
     const receipt = stored();
     let tried = 0;
     for (const document of flippedTexts(receipt.document)) {
+      if (tried++ % 4 !== quarter) continue;
       const verified = verifyReceipt({ ...receipt, document }, OLD);
       if (verified.valid || verified.sha256Matches || verified.signatureValid) expect(verified, document).toBe('invalid');
-      tried++;
     }
     // Nearly every bit except the highest of each byte leaves valid text.
     expect(tried).toBeGreaterThan(receipt.document.length * 6);
