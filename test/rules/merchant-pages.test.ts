@@ -46,6 +46,8 @@ const loginNews: fc.Arbitrary<LoginNews> = fc.oneof(
     { kind: 'providerPressed', provider: 'github' },
     { kind: 'returned', returned: { outcome: { kind: 'signedIn', session }, from: null } },
     { kind: 'returned', returned: { outcome: { kind: 'refused', error: 'account_not_found' }, from: 'github' } },
+    { kind: 'returned', returned: { outcome: { kind: 'passwordRequired', ticket: 't' }, from: 'github' } },
+    { kind: 'joinEntered', password: SECRET },
     { kind: 'sessionNotKept' },
   ),
   fc
@@ -105,6 +107,23 @@ describe('provider return', () => {
       const { state, effects } = nextLogin(login, firstLogin(login), { kind: 'returned', returned: { outcome, from: null } });
       expect([state.step, (state as { problem?: unknown }).problem, effects]).toEqual(['choosing', { key: 'oNotBegun' }, []]);
     }
+  });
+
+  it('F1: the password of an account that the identity joins is asked for in the tab that began, and may be repeated', () => {
+    const outcome = readOutcome('#error=password_required&ticket=a.b')!;
+    const foreign = nextLogin(login, firstLogin(login), { kind: 'returned', returned: { outcome, from: null } });
+    expect([foreign.state.step, (foreign.state as { problem?: unknown }).problem]).toEqual(['choosing', { key: 'oNotBegun' }]);
+    const { state: asked } = nextLogin(login, firstLogin(login), { kind: 'returned', returned: { outcome, from: 'google' } });
+    expect(asked).toMatchObject({ step: 'joining', ticket: 'a.b', provider: 'Google', isWorking: false });
+    const sent = nextLogin(login, asked, { kind: 'joinEntered', password: SECRET });
+    const { attempt } = sent.state;
+    expect(sent.effects).toEqual([{ kind: 'join', attempt, ticket: 'a.b', password: SECRET }]);
+    expect(nextLogin(login, sent.state, { kind: 'joinEntered', password: SECRET }).effects).toEqual([]);
+    const refusal = { kind: 'signInRefused', attempt, wrong: 'pJoin' } as const;
+    const wrong = nextLogin(login, sent.state, { ...refusal, failure: failure('invalid_credentials', 401) });
+    expect(wrong.state).toMatchObject({ step: 'joining', isWorking: false, problem: { key: 'pJoin' } });
+    const inUse = nextLogin(login, sent.state, { ...refusal, failure: failure('state_conflict', 409) });
+    expect(inUse.state).toMatchObject({ step: 'choosing', problem: { key: 'oInUse', values: { provider: 'Google' } } });
   });
 
   it('every provider error has a text of its own, and an unknown one shows pUnknown', () => {

@@ -235,6 +235,7 @@ forgotPassword forgotPassword POST /v1/auth/password/forgot b
 resetPassword resetPassword POST /v1/auth/password/reset b
 listOAuthProviders listProviders GET /v1/auth/oauth/providers
 startOAuth startOAuth GET /v1/auth/oauth/{provider}/start q
+joinOAuth joinOAuth POST /v1/auth/oauth/join b
 system:
 getHealth getHealth GET /health q
 getHealthV1 getHealthV1 GET /v1/health q

@@ -107,6 +107,7 @@ import type {
   Invitations,
   InviteRequest,
   InvoiceMetadataPatch,
+  JoinOAuthRequest,
   KeyResources,
   LinkRequest,
   ListAuditLogQuery,
@@ -888,6 +889,9 @@ export interface AuthResource {
 
   /** Starts a sign-in and sets a cookie that binds it to this browser for ten minutes. With a token of a recent sign-in, the provider is linked to that account. */
   startOAuth(provider: 'google' | 'github', query?: StartOAuthQuery, options?: CallOptions): Promise<Answer<OAuthStart>>;
+
+  /** Completes a sign-in that ended in `password_required`: links the provider and signs in. The ticket works once, for ten minutes. */
+  joinOAuth(body: JoinOAuthRequest, options?: CallOptions): Promise<Answer<AuthResponse>>;
 }
 
 export interface SystemResource {
@@ -976,6 +980,7 @@ export interface Operations {
   resetPassword: { body: ResetPasswordRequest; answer: Promise<Answer<DetailResponse>> };
   listOAuthProviders: { answer: Promise<Answer<OAuthProviders>> };
   startOAuth: { params: { provider: 'google' | 'github' }; query?: StartOAuthQuery; answer: Promise<Answer<OAuthStart>> };
+  joinOAuth: { body: JoinOAuthRequest; answer: Promise<Answer<AuthResponse>> };
   listIdentities: { answer: Promise<Answer<SignInIdentities>> };
   unlinkIdentity: { params: { provider: 'google' | 'github' }; answer: Promise<Answer<object>> };
   getAccount: { answer: Promise<Answer<Account>> };

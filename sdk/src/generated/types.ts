@@ -383,6 +383,11 @@ export interface OAuthStart {
   authorization_url: string;
 }
 
+export interface JoinOAuthRequest {
+  ticket: string;
+  password: string;
+}
+
 export interface SignInIdentities {
   /** Entries of this page. */
   items: {

@@ -49,12 +49,13 @@ describe.each(['google', 'github'])('sign-in with %s', (provider) => {
     expect(body.items).toMatchObject([{ provider, email: victim.email }]);
   });
 
-  it('an identity joins an existing account if both sides verified the email', async () => {
+  it('an identity joins an account without a password at once if both sides verified the email', async () => {
     const merchant = await w.merchant('free');
     await verify(merchant);
+    await testEnv.DB.prepare('UPDATE persons SET password_hash = NULL WHERE id = ?').bind(merchant.userId).run();
     await browser.is({ ...ada, email: merchant.email.toUpperCase() });
     const { outcome } = await browser.signIn();
-    expect(await me(outcome.token!)).toMatchObject({ user_id: merchant.userId, has_password: true, auth_providers: [provider] });
+    expect(await me(outcome.token!)).toMatchObject({ user_id: merchant.userId, has_password: false, auth_providers: [provider] });
     expect((await w.call('GET', '/v1/account/me', { key: merchant.key })).status).toBe(200);
   });
 

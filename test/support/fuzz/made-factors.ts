@@ -1,8 +1,10 @@
+import { openBrowser } from '../clients/oauth.ts';
 import { tokenSignedIn } from '../clients/session.ts';
 import { Authenticator } from '../people/authenticator.ts';
 import { App } from '../people/authenticator-app.ts';
 import { addApp, addPasskey, beginPasskey, newTicket, stepUpWith } from '../people/factors.ts';
 import type { Tenant } from '../people/tenant.ts';
+import { verifyAddress } from '../servers/mail.ts';
 import type { World } from '../world.ts';
 
 type Maker = (w: World, tenant: Tenant) => Promise<Record<string, string[]>>;
@@ -73,6 +75,16 @@ export const FACTOR_MAKERS: [RegExp, Maker][] = [
       const person = await w.merchant();
       const { app } = await addApp(w, person.token);
       return { ticket: [await newTicket(w, person)], totp: [app.code()] };
+    },
+  ],
+  [
+    /oauth\/join$/,
+    async (w) => {
+      const person = await w.merchant();
+      await verifyAddress(w, person);
+      const { browser, ada } = await openBrowser(w, 'google');
+      await browser.is({ ...ada, email: person.email });
+      return { ticket: [(await browser.signIn()).outcome.ticket!], password: ['correct horse battery'] };
     },
   ],
   [

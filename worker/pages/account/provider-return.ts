@@ -4,6 +4,7 @@ import type { AccountTextKey, Problem, ShownProvider } from './facts.ts';
 type Outcome =
   | { kind: 'signedIn'; session: Session }
   | { kind: 'factorRequired'; ticket: string }
+  | { kind: 'passwordRequired'; ticket: string }
   | { kind: 'linked'; provider: string }
   | { kind: 'refused'; error: string };
 
@@ -23,11 +24,11 @@ function sessionWith(token: string): Session | null {
   }
 }
 
-const FACTOR_REQUIRED = /^#error=factor_required&ticket=([\w.-]{1,1000})$/;
+const TICKET = /^#error=(factor|password)_required&ticket=([\w.-]{1,2000})$/;
 
 export function readOutcome(fragment: string): Outcome | null {
-  const ticket = FACTOR_REQUIRED.exec(fragment)?.[1];
-  if (ticket !== undefined) return { kind: 'factorRequired', ticket };
+  const [, required, ticket] = TICKET.exec(fragment) ?? [];
+  if (ticket !== undefined) return { kind: required === 'factor' ? 'factorRequired' : 'passwordRequired', ticket };
   const [, kind, value = ''] = /^#(token|linked|error)=([\w.-]{1,4096})$/.exec(fragment) ?? [];
   if (kind === 'linked') return { kind, provider: value };
   if (kind === 'error') return { kind: 'refused', error: value };

@@ -1,29 +1,31 @@
 import { ApiError } from '#core/errors.ts';
-import type { AccountId } from '#core/ids.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
-import { personIn, recordAction } from '#platform/db/audit/record-action.ts';
-import { commitNew, isAborted, isConstraint, type Write } from '#platform/db/commit.ts';
+import { commitNew, isConstraint, type Write } from '#platform/db/commit.ts';
 import { homeForNew, homeOf } from '#platform/db/directory.ts';
 import { findNamed, NameTaken, withNames } from '#platform/db/names/names.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import { ProviderAway } from '#platform/providers/sign-in.ts';
 import type { SignInProvider } from '#rules/admission.ts';
-import { planSecurityAlert, planVerification } from '../auth/owner-emails.ts';
+import { planVerification } from '../auth/owner-emails.ts';
 import { personObject } from '../auth/sessions.ts';
 import { emailKeysOf, emailName, findAccountByEmail, newAccount, normaliseEmail, recordNewAccount } from '../auth/sign-in.ts';
 import { changeAccount } from '../change-account.ts';
 import { claiming, planRevokeAccess, recordClaim, withoutAccess } from '../claim/claim.ts';
 import { abortIfSold, findAccountAccess, hasSold } from '../claim/store.ts';
-import { abortIfTaken, abortUnlessAsBefore, findAccount, forgetLogo, getAccount, insertAccount } from '../store.ts';
-import { findOwner, identityName, isLocked } from './identities.ts';
+import { abortIfTaken, findAccount, forgetLogo, getAccount, insertAccount } from '../store.ts';
+import { findOwner, identityName, isLinked, isLocked } from './identities.ts';
+import { addIdentity, joinTicket, recordLink } from './join.ts';
 import type { Person, ProviderError } from './provider.ts';
-import { titleOf } from './registry.ts';
 import type { BegunSignIn } from './state.ts';
 import { findIdentity, insertIdentity, noteEmail } from './store.ts';
 
 type OAuthRefusal = Exclude<ProviderError, 'provider_unavailable'>;
 
-export type OAuthOutcome = { kind: 'signed_in'; account: Account } | { kind: 'linked' } | { kind: 'refused'; reason: OAuthRefusal };
+export type OAuthOutcome =
+  | { kind: 'signed_in'; account: Account }
+  | { kind: 'linked' }
+  | { kind: 'password_required'; ticket: string }
+  | { kind: 'refused'; reason: OAuthRefusal };
 
 const refused = (reason: OAuthRefusal): OAuthOutcome => ({ kind: 'refused', reason });
 
@@ -90,36 +92,12 @@ async function linkPerson(
   return (await addIdentity(ctx, account, provider as SignInProvider, person)) ? { kind: 'linked' } : refused('identity_in_use');
 }
 
-const recordLink = (ctx: Shard, accountId: AccountId, provider: SignInProvider): Write =>
-  recordAction(
-    ctx,
-    { merchantId: accountId, livemode: true },
-    { action: 'person.provider_linked', subject: { type: 'person', id: accountId }, after: { provider }, by: personIn(accountId) },
-  );
-
-/** Adds an identity if the account is unchanged. Returns false if the account has another one of this provider. */
-async function addIdentity(ctx: Shard, account: Account, provider: SignInProvider, person: Person): Promise<boolean> {
-  const isTheirs = async () => (await findIdentity(ctx.db, provider, person.subject))?.accountId === account.id;
-  const alerts = planSecurityAlert(ctx, account, { change: 'provider_linked', named: titleOf(provider) });
-  const writes = [
-    abortUnlessAsBefore(ctx, account),
-    insertIdentity(ctx, account.id, provider, person),
-    recordLink(ctx, account.id, provider),
-    ...alerts,
-  ];
-  try {
-    await withNames(ctx, account.id, [identityName(ctx, provider, person.subject)], (reserved) =>
-      commitNew(ctx, { events: [], writes: [...reserved, ...writes], result: null }, isTheirs),
-    );
-    return true;
-  } catch (error) {
-    if (error instanceof NameTaken) return false;
-    if (isAborted(error) || !isConstraint(error)) throw error;
-    return false;
-  }
-}
-
+/** Joins an account that both sides verified. One with a password has to show it once: its maker may have been another person. */
 async function resumeAccount(ctx: Shard, account: Account, provider: SignInProvider, person: Person): Promise<OAuthOutcome> {
+  if (account.passwordHash !== null) {
+    if (await isLinked(ctx, account.id, provider)) return refused('identity_in_use');
+    return { kind: 'password_required', ticket: joinTicket(ctx, account, provider, person) };
+  }
   return (await addIdentity(ctx, account, provider, person)) ? { kind: 'signed_in', account } : refused('identity_in_use');
 }
 

@@ -11,12 +11,14 @@ import { routes } from '#platform/http/route.ts';
 import { ProviderAway } from '#platform/providers/sign-in.ts';
 import type { Origin } from '#rules/access/sessions.ts';
 import { SIGN_IN_PROVIDERS, type SignInProvider } from '#rules/admission.ts';
+import { AuthResponse, toAuthResponse } from '../auth/routes.ts';
 import { endPersonSessions, startSession } from '../auth/sessions.ts';
 import { issueToken } from '../auth/tokens.ts';
 import { ticketOf } from '../factors/ticket.ts';
 import { findActing } from '../members/acting.ts';
 import { getAccount, takeState } from '../store.ts';
 import { isLinked, unlinkIdentity } from './identities.ts';
+import { joinAccount } from './join.ts';
 import { decideOutcome, type OAuthOutcome } from './outcome.ts';
 import { NEXT_PATH_MAX, type OAuthProvider, PROVIDER_ERRORS } from './provider.ts';
 import { callbackUrlOf, listProviders, requireProvider } from './registry.ts';
@@ -35,6 +37,7 @@ const DASHBOARD = '/dashboard';
 async function buildFragment(ctx: Ctx, outcome: OAuthOutcome, provider: SignInProvider, origin: Origin): Promise<string> {
   if (outcome.kind === 'refused') return `error=${outcome.reason}`;
   if (outcome.kind === 'linked') return `linked=${provider}`;
+  if (outcome.kind === 'password_required') return `error=password_required&ticket=${outcome.ticket}`;
   const { account } = outcome;
   const signIn = await startSession(ctx, account, provider, origin).catch((error: unknown) => {
     const ticket = ticketOf(error);
@@ -151,7 +154,7 @@ export const oauthRoutes = routes('Authentication')
     id: 'finishOAuth',
     sdk: false,
     summary: 'Finish a provider sign-in',
-    description: `Redirects to \`next\` with the result in the fragment: \`#token=…\`, \`#linked=<provider>\`, or \`#error=\` with one of ${PROVIDER_ERRORS.join(', ')}. For a person with a factor it is \`#error=factor_required&ticket=…\`. An unknown, used or expired state, or one of another browser, returns 400.`,
+    description: `Redirects to \`next\` with the result in the fragment: \`#token=…\`, \`#linked=<provider>\`, or \`#error=\` with one of ${PROVIDER_ERRORS.join(', ')}. For a person with a factor it is \`#error=factor_required&ticket=…\`, for a verified account with a password \`#error=password_required&ticket=…\`. An unknown, used or expired state, or one of another browser, returns 400.`,
     guards: [underCeiling],
     params: ProviderParam,
     query: z.object({
@@ -173,6 +176,25 @@ export const oauthRoutes = routes('Authentication')
       c.header('Cache-Control', 'no-store');
       c.header('Referrer-Policy', 'no-referrer');
       return c.redirect(`${read.begun.next}#${fragment}`, 302) as never;
+    },
+  })
+  .public({
+    path: 'POST /auth/oauth/join',
+    id: 'joinOAuth',
+    sdk: 'auth.joinOAuth',
+    idempotency: 'natural',
+    summary: 'Join an account by provider',
+    description:
+      'Completes a sign-in that ended in `password_required`: links the provider and signs in. The ticket works once, for ten minutes.',
+    bucket: 'login',
+    by: () => 'join',
+    body: z.object({ ticket: z.string().max(4096), password: z.string().max(1024) }).openapi('JoinOAuthRequest'),
+    returns: AuthResponse,
+    codes: ['invalid_credentials', 'factor_required', 'account_suspended', 'account_deleted', 'state_conflict'],
+    audit: ['person.provider_linked', 'session.started'],
+    answer: async ({ c, ctx, body }) => {
+      const { account, signIn } = await joinAccount(ctx, body, callerOrigin(c));
+      return toAuthResponse(ctx, account, signIn);
     },
   })
   .self({

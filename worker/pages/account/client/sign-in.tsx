@@ -88,6 +88,10 @@ async function run(facts: LoginFacts, report: Report, effect: LoginEffect): Prom
       return report(await askPasskey(effect.attempt));
     case 'proveFactor':
       return report(await proveFactor(effect.attempt, effect.ticket, effect.code));
+    case 'join': {
+      const { attempt, ticket, password } = effect;
+      return report(toNews(await callApi<Session>('POST', '/v1/auth/oauth/join', { body: { ticket, password } }), attempt, 'pJoin'));
+    }
     case 'requestEmail':
       return report(await requestEmail(effect.attempt, effect.email));
     case 'askWallet':
@@ -112,6 +116,7 @@ const newActions = (report: Report): LoginActions => ({
     }),
   enterAddress: (event) => report({ kind: 'addressEntered', email: textIn(event, 'email').trim() }),
   enterCode: (event) => report({ kind: 'codeEntered', code: textIn(event, 'code').replace(/\s/g, '') }),
+  enterJoin: (event) => report({ kind: 'joinEntered', password: textIn(event, 'password') }),
   pressPasskey: () => report({ kind: 'passkeyPressed' }),
   pressWallet: (walletName) => report({ kind: 'walletPressed', walletName }),
   pressProvider: (provider) => report({ kind: 'providerPressed', provider }),

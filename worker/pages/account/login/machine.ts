@@ -7,7 +7,7 @@ import type { Failure } from '../../parts/answer.ts';
 import type { Session } from '../../parts/session.ts';
 import type { WalletChoice, WalletRefusal } from '../../parts/wallet-choice.ts';
 import { type AccountTextKey, type LoginFacts, type LoginForm, type Problem, problemOf } from '../facts.ts';
-import { problemOfReturn, type Returned } from '../provider-return.ts';
+import { problemOfReturn, type Returned, titleOf } from '../provider-return.ts';
 
 interface FormStep {
   step: LoginForm;
@@ -22,9 +22,18 @@ interface FactorStep {
   isWorking: boolean;
   problem: Problem | null;
 }
+/** Password of the account that a provider's identity joins. `provider`: its title. */
+interface JoinStep {
+  step: 'joining';
+  ticket: string;
+  provider: string;
+  isWorking: boolean;
+  problem: Problem | null;
+}
 type StepState =
   | FormStep
   | FactorStep
+  | JoinStep
   | { step: 'asking'; walletName: string }
   | { step: 'emailRequested'; email: string }
   | { step: 'signedIn' };
@@ -39,6 +48,7 @@ interface SharedState {
 export type LoginState = StepState & SharedState;
 export type FormState = FormStep & SharedState;
 export type FactorState = FactorStep & SharedState;
+export type JoinState = JoinStep & SharedState;
 
 export type LoginNews =
   | { kind: 'formOpened'; form: LoginForm }
@@ -47,6 +57,7 @@ export type LoginNews =
   | { kind: 'addressEntered'; email: string }
   | { kind: 'passkeyPressed' }
   | { kind: 'codeEntered'; code: string }
+  | { kind: 'joinEntered'; password: string }
   | { kind: 'factorAsked'; ticket: string; methods: readonly string[] | null }
   | { kind: 'walletPressed'; walletName: string }
   | { kind: 'walletsChanged'; wallets: WalletChoice[] }
@@ -65,6 +76,7 @@ export type LoginEffect =
   | { kind: 'requestEmail'; attempt: number; email: string }
   | { kind: 'askPasskey'; attempt: number }
   | { kind: 'proveFactor'; attempt: number; ticket: string; code: string }
+  | { kind: 'join'; attempt: number; ticket: string; password: string }
   | { kind: 'askWallet'; attempt: number; walletName: string }
   /** `register` creates an account if the person has none. */
   | { kind: 'goToProvider'; attempt: number; provider: string; mode: 'login' | 'register' }
@@ -118,8 +130,13 @@ function pressWallet(state: LoginState, walletName: string): Turn {
 const askFactor = (state: LoginState, ticket: string, methods: readonly string[] | null): Turn =>
   turnTo(enter(state, { step: 'factor', ticket, methods, isWorking: false, problem: null }, { attempt: state.attempt + 1, notice: null }));
 
+function askPassword(facts: LoginFacts, state: LoginState, ticket: string, from: string): Turn {
+  const step = { step: 'joining', ticket, provider: titleOf(facts.providers, from), isWorking: false, problem: null } as const;
+  return turnTo(enter(state, step, { attempt: state.attempt + 1, notice: null }));
+}
+
 /** Sends a proof once. */
-function prove(state: FactorState, effect: Unnumbered<LoginEffect>): Turn {
+function prove(state: FactorState | JoinState, effect: Unnumbered<LoginEffect>): Turn {
   if (state.isWorking) return turnTo(state);
   const attempt = state.attempt + 1;
   return turnTo({ ...state, isWorking: true, problem: null, attempt }, { ...effect, attempt } as LoginEffect);
@@ -129,8 +146,10 @@ function prove(state: FactorState, effect: Unnumbered<LoginEffect>): Turn {
 function refuseSignIn(facts: LoginFacts, state: LoginState, { failure, wrong }: Extract<LoginNews, { kind: 'signInRefused' }>): Turn {
   const { ticket, methods } = failure.meta;
   if (failure.code === 'factor_required' && ticket !== undefined) return askFactor(state, ticket, methods ?? null);
+  if (state.step === 'joining' && failure.code === 'state_conflict')
+    return openForm(state, 'choosing', { key: 'oInUse', values: { provider: state.provider } });
   const problem = problemOf(facts, failure, wrong);
-  if (state.step === 'factor') return turnTo({ ...state, isWorking: false, problem });
+  if (state.step === 'factor' || state.step === 'joining') return turnTo({ ...state, isWorking: false, problem });
   return openForm(state, isForm(state) ? state.step : 'choosing', problem);
 }
 
@@ -138,6 +157,7 @@ function takeReturn(facts: LoginFacts, state: LoginState, returned: Returned): T
   if (!isForm(state)) return turnTo(state);
   const { outcome, from } = returned;
   if (outcome.kind === 'factorRequired' && from !== null) return askFactor(state, outcome.ticket, null);
+  if (outcome.kind === 'passwordRequired' && from !== null) return askPassword(facts, state, outcome.ticket, from);
   if (outcome.kind === 'signedIn' && from !== null)
     return turnTo(enter(state, { step: 'signedIn' }, { attempt: state.attempt + 1 }), { kind: 'enter', session: outcome.session });
   // A person without an account gets the form that creates one.
@@ -172,6 +192,9 @@ export function nextLogin(facts: LoginFacts, state: LoginState, news: LoginNews)
     case 'codeEntered':
       if (state.step !== 'factor') return turnTo(state);
       return prove(state, { kind: 'proveFactor', ticket: state.ticket, code: news.code });
+    case 'joinEntered':
+      if (state.step !== 'joining') return turnTo(state);
+      return prove(state, { kind: 'join', ticket: state.ticket, password: news.password });
     case 'factorAsked':
       return askFactor(state, news.ticket, news.methods);
     case 'walletPressed':

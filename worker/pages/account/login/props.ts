@@ -1,5 +1,5 @@
 import type { LoginFacts, LoginForm, SayAccount } from '../facts.ts';
-import type { FactorState, FormState, LoginState } from './machine.ts';
+import type { FactorState, FormState, JoinState, LoginState } from './machine.ts';
 
 export interface LoginActions {
   open(form: LoginForm): void;
@@ -7,6 +7,7 @@ export interface LoginActions {
   enterAccount(event: Event): void;
   enterAddress(event: Event): void;
   enterCode(event: Event): void;
+  enterJoin(event: Event): void;
   pressPasskey(): void;
   pressWallet(walletName: string): void;
   pressProvider(provider: string): void;
@@ -21,3 +22,4 @@ export interface LoginProps<State extends LoginState = LoginState> {
 }
 export type FormProps = LoginProps<FormState>;
 export type FactorProps = LoginProps<FactorState>;
+export type JoinProps = LoginProps<JoinState>;

@@ -2,7 +2,7 @@ import { Mark, Spinner } from '../../parts/parts.tsx';
 import type { SignInWay } from '../facts.ts';
 import { Field, Form, PageTitle, PasswordField, ProblemNote } from '../parts.tsx';
 import { isForm, type LoginState } from './machine.ts';
-import type { FactorProps, FormProps, LoginProps } from './props.ts';
+import type { FactorProps, FormProps, JoinProps, LoginProps } from './props.ts';
 
 type LoginAt<Step extends LoginState['step']> = LoginProps<Extract<LoginState, { step: Step }>>;
 
@@ -15,6 +15,8 @@ export function Login(props: LoginProps) {
   switch (state.step) {
     case 'factor':
       return <SecondStep {...props} state={state} />;
+    case 'joining':
+      return <JoinStep {...props} state={state} />;
     case 'asking':
       return <Asking {...props} state={state} />;
     case 'emailRequested':
@@ -108,6 +110,24 @@ function SecondStep(props: FactorProps) {
           </Form>
         </div>
       )}
+      <Back {...props} />
+    </div>
+  );
+}
+
+function JoinStep(props: JoinProps) {
+  const { state, say, actions } = props;
+  return (
+    <div class="panel">
+      <PageTitle>{say('secondStep')}</PageTitle>
+      <p>{say('joinHelp', { provider: state.provider })}</p>
+      <ProblemNote problem={state.problem} say={say} />
+      <Form submit={say('signIn')} isBusy={state.isWorking} onSubmit={actions?.enterJoin}>
+        <PasswordField say={say} onShow={actions?.showPassword} />
+      </Form>
+      <button type="button" class="link-button" disabled={!actions} onClick={() => actions?.open('forgotten')}>
+        {say('forgotten')}
+      </button>
       <Back {...props} />
     </div>
   );
