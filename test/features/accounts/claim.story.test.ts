@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { MINUTE } from '#core/time.ts';
 import { OAuthBrowser, openBrowser, somebody } from '../../support/clients/oauth.ts';
-import { withRival } from '../../support/faults/faults.ts';
 import { addPasskey } from '../../support/people/factors.ts';
 import { acceptInvitation, addMember, inviteTo } from '../../support/people/team.ts';
 import { letTimeRun, setTime } from '../../support/runner/clock.ts';
@@ -143,39 +142,6 @@ describe('password reset of an account with an unverified email', () => {
     const change = { key: token, body: { payout_wallet: address } };
     expect((await w.call('PATCH', `/v1/products/${product.product_id}`, change)).status).toBe(200);
     expect((await w.connect(product)).recipient).toBe(address);
-  });
-
-  it('a reset is refused with 409 if the account has sold and its maker has another sign-in method', async () => {
-    const { product } = await openShop(squatter);
-    await w.purchase(product, await w.chain.wallet());
-    const google = await linkTo(squatter);
-    const answer = await reset(squatter);
-    expect([answer.status, answer.body.meta]).toEqual([409, { reason: 'email_unverified' }]);
-    for (const key of [squatter.key, squatter.token]) expect((await me(key)).status).toBe(200);
-    expect((await google.signIn()).outcome).toHaveProperty('token');
-    expect((await w.connect(product)).recipient).toBe(squatter.wallet.address);
-  });
-
-  it('a reset is refused with 409 if the account has sold and its maker has a passkey', async () => {
-    const { product } = await openShop(squatter);
-    await w.purchase(product, await w.chain.wallet());
-    await addPasskey(w, squatter.token);
-    const answer = await reset(squatter);
-    expect([answer.status, answer.body.meta]).toEqual([409, { reason: 'email_unverified' }]);
-    expect((await me(squatter.token)).body.factors.passkeys).toBe(1);
-  });
-
-  it('a reset is refused with 409 if the first sale happens at the same moment', async () => {
-    const { product } = await openShop(squatter);
-    await linkTo(squatter);
-    const buyer = await w.chain.wallet();
-    const answer = await reset(
-      squatter,
-      {},
-      withRival(w.env, () => w.purchase(product, buyer)),
-    );
-    expect([answer.status, answer.body.meta]).toEqual([409, { reason: 'email_unverified' }]);
-    expect((await me(squatter.token)).status).toBe(200);
   });
 
   it('members of the maker lose their roles, and their invitations end', async () => {

@@ -90,15 +90,6 @@ describe.each(['google', 'github'])('attacks on sign-in with %s', (provider) => 
     await other.is(somebody());
   });
 
-  it('an account that buyers have paid is not handed over with its unverified email', async () => {
-    const merchant = await w.merchant('free');
-    await w.purchase(await w.product(merchant), await w.chain.wallet());
-    await browser.is({ ...ada, email: merchant.email });
-    for (const mode of ['login', 'register']) expect((await browser.signIn({ mode })).outcome).toEqual({ error: 'email_unverified' });
-    for (const key of [merchant.key, merchant.token]) expect((await me(key)).status).toBe(200);
-    expect(await countIdentities(merchant.userId)).toBe(0);
-  });
-
   it('a stolen state is useless without the cookie of its browser', async () => {
     const path = await browser.consent(await browser.start({ mode: 'register' }));
     const thief = new OAuthBrowser(w, provider);

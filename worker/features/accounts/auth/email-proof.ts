@@ -11,14 +11,14 @@ import type { StoreAnswer } from '#platform/db/once.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import { type AccountChange, changeAccount } from '../change-account.ts';
 import { claiming, planRevokeAccess, recordClaim, withoutAccess } from '../claim/claim.ts';
-import { type AccountAccess, abortIfSold, findAccountAccess, hasSold } from '../claim/store.ts';
-import { listIdentities } from '../oauth/store.ts';
+import { isAddressLocked, moveAddress, planUnowned, recordDisowned } from '../claim/move-address.ts';
+import { type AccountAccess, findAccountAccess } from '../claim/store.ts';
 import { requireGoodPassword } from '../passwords/weak-passwords.ts';
 import { findAccount } from '../store.ts';
 import { isLinkMac, linkMacs } from './emailed-links.ts';
 import { planSecurityAlert } from './owner-emails.ts';
 import { newPasswordHash } from './passwords.ts';
-import { normaliseEmail } from './sign-in.ts';
+import { NEW_ACCOUNT, normaliseEmail } from './sign-in.ts';
 
 export type EmailPurpose = 'verify' | 'reset' | 'sign_in';
 
@@ -77,22 +77,16 @@ export function refuseLink({ wallNow }: Ctx, token: string): never {
   });
 }
 
-type ProvenAction = 'person.email_verified' | 'person.email_disowned' | 'person.password_changed';
-/** Entry of an action proven by a link. The reader of another's address is no person of the account. */
-const recordProven = (ctx: Shard, { id, email }: Account, action: ProvenAction): Write =>
+/** Entry of an action that its link proved. */
+const recordProven = (ctx: Shard, { id, email }: Account, action: 'person.email_verified' | 'person.password_changed'): Write =>
   recordAction(
     ctx,
     { merchantId: id, livemode: true },
     {
       action,
       subject: { type: 'person', id },
-      ...(action === 'person.password_changed'
-        ? {}
-        : {
-            after: { email: action === 'person.email_disowned' ? null : email },
-            before: { email: action === 'person.email_disowned' ? email : null },
-          }),
-      by: action === 'person.email_disowned' ? { kind: 'system', id: null } : personIn(id),
+      ...(action === 'person.email_verified' && { after: { email }, before: { email: null } }),
+      by: personIn(id),
     },
   );
 
@@ -172,56 +166,61 @@ export const disownEmail = (ctx: Ctx, token: string, storeAnswer: StoreAnswer<nu
     (account, home) => {
       if (account.emailVerified)
         throw new ApiError('state_conflict', { detail: 'The email address is already verified.', meta: { reason: 'already_verified' } });
-      const writes = [recordProven(home, account, 'person.email_disowned')];
+      const writes = [recordDisowned(home, account)];
       return { values: { email: null, emailKey: null }, writes, result: null, wasStored: ({ email }) => email === null };
     },
     storeAnswer,
   );
 
+/** Access that a reset ended, if any, and whether its reader got a new account. */
+export interface PasswordReset {
+  ended: AccountAccess | null;
+  isNewAccount: boolean;
+}
+
 /**
- * Sets a new password for the reader of the account's address, ends every session and verifies the address. If the address was never
- * verified, another person may have created the account: all other access is revoked and reported, as with `endsOthers`. Throws 401 invalid_credentials, 409
- * state_conflict for a shop with another way in, 422 password_too_short or password_too_common.
+ * Sets a new password for the reader of the account's address, ends every session and verifies the address. A first proof of the address
+ * revokes all other access, as with `endsOthers`. A shop that has sold and has another way in stays with its maker, and the reader gets a new
+ * account. Throws 401 invalid_credentials, 422 password_too_short or password_too_common.
  */
 export async function resetPassword(
   ctx: Ctx,
   token: string,
   { password, endsOthers }: { password: string; endsOthers: boolean },
-  storeAnswer: StoreAnswer<AccountAccess | null>,
-): Promise<AccountAccess | null> {
+  storeAnswer: StoreAnswer<PasswordReset>,
+): Promise<PasswordReset> {
   await requireGoodPassword(password);
   // Rejects an invalid token before the hash, which costs a tenth of a second.
-  const { home, account: known } = await findNamed(ctx, token);
-  if (!known || !(await isProof(home, 'reset', known, token))) refuseLink(ctx, token);
-  if (!known.emailVerified) await planUnowned(home, known);
+  const { home, account: known } = await findByProof(ctx, 'reset', token);
   const passwordHash = await newPasswordHash(ctx, password);
   const wasStored = (now: Account) => now.passwordHash === passwordHash;
   const change = async (account: Account) => {
     const values = { passwordHash, emailVerified: true, tokenVersion: account.tokenVersion + 1 };
     const entry = recordProven(home, account, 'person.password_changed');
-    if (account.emailVerified && !endsOthers)
-      return { values, writes: [...planSecurityAlert(home, account, { change: 'password' }), entry], wasStored, result: null };
+    if (account.emailVerified && !endsOthers) {
+      const writes = [...planSecurityAlert(home, account, { change: 'password' }), entry];
+      return { values, writes, wasStored, result: { ended: null, isNewAccount: false } };
+    }
     const unsold = account.emailVerified ? [] : await planUnowned(home, account);
     const access = await findAccountAccess(home, account.id);
     return {
       values: { ...withoutAccess(home, account, access), ...values },
       writes: [...unsold, ...planRevokeAccess(home, account, access), recordClaim(home, account.id), entry],
       wasStored,
-      result: access,
+      result: { ended: access, isNewAccount: false },
     };
   };
   const store = () => spend(ctx, 'reset', token, change, storeAnswer);
-  return known.emailVerified && !endsOthers ? store() : claiming(home, known, store);
-}
-
-/**
- * Protects a shop that has sold and has another way in: its creator may have misspelled the address, so the reader does not get the
- * account. Returns the writes that abort if it sells meanwhile. Throws 409 state_conflict.
- */
-async function planUnowned(ctx: Shard, { id, walletKey, factors }: Account): Promise<Write[]> {
-  const hasOtherWay = walletKey !== null || (factors?.passkeys ?? 0) > 0 || (await listIdentities(ctx.db, id)).length > 0;
-  if (!hasOtherWay) return [];
-  if (!(await hasSold(ctx.db, id))) return [abortIfSold(ctx, id)];
-  const detail = 'The email address is not verified, and buyers have paid this account. Sign in by wallet or provider.';
-  throw new ApiError('state_conflict', { detail, meta: { reason: 'email_unverified' } });
+  if (known.emailVerified && !endsOthers) return store();
+  try {
+    if (!known.emailVerified) await planUnowned(home, known);
+    return await claiming(home, known, store);
+  } catch (error) {
+    if (!isAddressLocked(error)) throw error;
+    const result = { ended: null, isNewAccount: true };
+    const plan = async (account: Account) =>
+      (await isProof(home, 'reset', account, token)) ? storeAnswer(result) : refuseLink(ctx, token);
+    await moveAddress(home, known, { displayName: NEW_ACCOUNT, passwordHash, plan });
+    return result;
+  }
 }

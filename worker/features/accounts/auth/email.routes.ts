@@ -29,6 +29,8 @@ async function limitEmails(c: RouteContext<ActorEnv>): Promise<void> {
 const homeOfLink = ({ ctx, body: { token } }: { ctx: Ctx; body: { token: string } }): Shard => findLinkHome(ctx, token) ?? globalOf(ctx);
 
 const PASSWORD_SET = 'The password is set, and all sessions have ended. Sign in with it.';
+const MOVED =
+  'The password is set. Buyers have paid the account that had this address, so it stays with its maker. Your address has a new account: sign in to it.';
 const auditDetailOf = ({ keys, endpoints, providers, wallets }: AccountAccess): string =>
   ` The address was not verified before, so earlier access has ended: ${keys} keys, ${endpoints} webhook endpoints,` +
   ` ${providers} linked providers, ${wallets} payout wallets. Set a payout wallet before you sell.`;
@@ -125,7 +127,7 @@ export const emailRoutes = routes('Account')
     tag: 'Authentication',
     summary: 'Set a new password',
     description:
-      'Sets a new password by the token from the email. All sessions end. If the address was never verified, all other access ends as well, and open checkouts are closed. Refused with 409 `state_conflict` if buyers have paid the account and it has another sign-in method.',
+      'Sets a new password by the token from the email. All sessions end. If the address was never verified, all other access ends as well, and open checkouts are closed. If buyers have paid such an account and it has another sign-in method, it stays with its maker, and the address gets a new account.',
     bucket: 'email-proof',
     body: z
       .object({
@@ -142,8 +144,8 @@ export const emailRoutes = routes('Account')
     shard: homeOfLink,
     once: ({ ctx, body: { token, new_password: password, end_others: endsOthers } }, storeAnswer) =>
       resetPassword(ctx, token, { password, endsOthers }, storeAnswer),
-    audit: ['person.password_changed', 'account.claimed'],
-    present: (ended) => ({ detail: PASSWORD_SET + (ended ? auditDetailOf(ended) : '') }),
+    audit: ['person.password_changed', 'account.claimed', 'person.email_disowned', 'account.created'],
+    present: ({ ended, isNewAccount }) => ({ detail: isNewAccount ? MOVED : PASSWORD_SET + (ended ? auditDetailOf(ended) : '') }),
     // The reader of the address is the owner, so guesses of others do not hinder the sign-in that follows.
     answered: async ({ c, ctx, body }) => learnNetworks(ctx, await emailOfSpent(ctx, body.token), [callerOrigin(c).ip]),
     isSecret: true,

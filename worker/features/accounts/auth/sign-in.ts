@@ -51,6 +51,9 @@ export const walletKeysOf = (ctx: Ctx, walletAddress: string): AccountKeys & { k
 
 type SignInIdentity = Partial<Pick<Account, 'email' | 'emailKey' | 'passwordHash' | 'walletAddress' | 'walletKey'>>;
 
+/** Name of an account that its person has not named. */
+export const NEW_ACCOUNT = 'New account';
+
 /** Token version of a new account. */
 export const NEW_TOKEN_VERSION = 1;
 

@@ -13,6 +13,7 @@ import { type CountedFactors, changedFactors, NO_FACTORS } from '#rules/access/f
 import { listSessions } from '../auth/sessions.ts';
 import { emailKeysOf, emailName, findAccountByEmail } from '../auth/sign-in.ts';
 import { changeAccount } from '../change-account.ts';
+import { recordDisowned } from '../claim/move-address.ts';
 import { changeKeys } from '../keys/keys.ts';
 import { abortIfTaken, findState, insertState } from '../store.ts';
 import { type Disputed, findDisputed } from './link.ts';
@@ -175,10 +176,7 @@ async function freeAddress(ctx: Ctx, address: string, personId: AccountId): Prom
   await changeAccount(home, other.id, (account) => {
     if (account.emailKey !== other.emailKey) return null;
     if (account.emailVerified || account.email === null) throw addressTaken();
-    const fields = { before: { email: account.email }, after: { email: null } };
-    const subject = { type: 'person', id: other.id } as const;
-    const entry = { action: 'person.email_disowned', subject, ...fields, by: { kind: 'system', id: null } } as const;
-    return { values: { email: null, emailKey: null }, writes: [recordAction(home, { merchantId: other.id, livemode: true }, entry)] };
+    return { values: { email: null, emailKey: null }, writes: [recordDisowned(home, account)] };
   });
 }
 

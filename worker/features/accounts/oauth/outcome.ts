@@ -8,9 +8,10 @@ import { ProviderAway } from '#platform/providers/sign-in.ts';
 import type { SignInProvider } from '#rules/admission.ts';
 import { planVerification } from '../auth/owner-emails.ts';
 import { personObject } from '../auth/sessions.ts';
-import { emailKeysOf, emailName, findAccountByEmail, newAccount, normaliseEmail, recordNewAccount } from '../auth/sign-in.ts';
+import { emailKeysOf, emailName, findAccountByEmail, NEW_ACCOUNT, newAccount, normaliseEmail, recordNewAccount } from '../auth/sign-in.ts';
 import { changeAccount } from '../change-account.ts';
 import { claiming, planRevokeAccess, recordClaim, withoutAccess } from '../claim/claim.ts';
+import { moveAddress } from '../claim/move-address.ts';
 import { abortIfSold, findAccountAccess, hasSold } from '../claim/store.ts';
 import { abortIfTaken, findAccount, forgetLogo, getAccount, insertAccount } from '../store.ts';
 import { findOwner, identityName, isLinked, isLocked } from './identities.ts';
@@ -101,7 +102,7 @@ async function resumeAccount(ctx: Shard, account: Account, provider: SignInProvi
   return (await addIdentity(ctx, account, provider, person)) ? { kind: 'signed_in', account } : refused('identity_in_use');
 }
 
-const nameOf = ({ displayName }: Person): string => displayName.trim().slice(0, 120) || 'New account';
+const nameOf = ({ displayName }: Person): string => displayName.trim().slice(0, 120) || NEW_ACCOUNT;
 
 const ownSettings = (person: Person) => ({
   displayName: nameOf(person),
@@ -114,10 +115,15 @@ const ownSettings = (person: Person) => ({
 
 /**
  * Gives an account with an unverified address to the person whom the provider verified, because another person may have created it. All
- * earlier access is revoked. Refused once buyers have paid the account.
+ * earlier access is revoked. Once buyers have paid the account it stays with its maker, and the address gets a new account.
  */
 async function claimAccount(ctx: Shard, account: Account, provider: SignInProvider, person: Person): Promise<OAuthOutcome> {
-  if (await hasSold(ctx.db, account.id)) return refused('email_unverified');
+  const identity = identityName(ctx, provider, person.subject);
+  if (await hasSold(ctx.db, account.id)) {
+    const plan = (_: Account, { id }: Account) => [insertIdentity(ctx, id, provider, person), recordLink(ctx, id, provider)];
+    const reader = { displayName: nameOf(person), passwordHash: null, names: [identity], plan };
+    return { kind: 'signed_in', account: await moveAddress(ctx, account, reader) };
+  }
   const claim = (reserved: Write[]) =>
     changeAccount(ctx, account.id, async (row) => {
       if (row.emailVerified || row.status !== 'active' || row.emailKey !== account.emailKey)
@@ -137,7 +143,7 @@ async function claimAccount(ctx: Shard, account: Account, provider: SignInProvid
         wasStored: async () => (await findIdentity(ctx.db, provider, person.subject))?.accountId === account.id,
       };
     });
-  const claimed = await claiming(ctx, account, () => withNames(ctx, account.id, [identityName(ctx, provider, person.subject)], claim));
+  const claimed = await claiming(ctx, account, () => withNames(ctx, account.id, [identity], claim));
   return { kind: 'signed_in', account: claimed };
 }
 

@@ -93,6 +93,11 @@ function Person(props: DashboardProps<OpenDashboard>) {
         )}
         <Row name={say('plan')}>{account.plan}</Row>
       </dl>
+      {account.email === null && (
+        <p class="notice">
+          {say('noAddress')} <a href="/dashboard/security">{say('security')}</a>
+        </p>
+      )}
       {account.email !== null && account.unreachable !== null && (
         <p class="notice">{say(ADDRESS_PROBLEMS[account.unreachable], { email: plain(account.email) })}</p>
       )}
