@@ -11,6 +11,8 @@ import { runDatabases } from './admin/run-databases.ts';
 
 /** `npm run admin`: calls restricted to the operator of the service. */
 const USAGE = `npm run admin -- suspend|resume|staff|unstaff <email or user id>
+       npm run admin -- set-email <email or user id> <new email> --reason <text>   for an owner who lost the address
+       npm run admin -- reset-factors <email or user id> --reason <text>   removes passkeys, app and codes after 72 hours
        npm run admin -- off|on rail:<rail_id>|product:<product_id>|mail
        npm run admin -- unbounce <email>                        enables emails to a suspended address
        npm run admin -- accounts [<email or user id>]         the newest fifty, or one
@@ -53,6 +55,9 @@ const ofAccount =
           said: ({ user_id, status, is_staff }: { user_id: string; status: string; is_staff: boolean }) =>
             `${user_id} is ${status}${is_staff ? ', staff' : ''}`,
         };
+
+/** Acts that give a person access again. The log shows why. */
+const NEEDS_REASON = ['set-email', 'reset-factors'];
 
 const turned =
   (to: string): Action =>
@@ -115,6 +120,26 @@ const ACTIONS: Record<string, Action> = {
   resume: ofAccount('resume'),
   staff: ofAccount('staff'),
   unstaff: ofAccount('unstaff'),
+  'set-email': ([account, email, ...rest]) =>
+    email === undefined || rest.length > 0
+      ? null
+      : {
+          method: 'POST',
+          path: '/v1/operator/accounts/email',
+          body: { account, email },
+          said: ({ user_id, email: set }: { user_id: string; email: string }) =>
+            `${user_id} has ${set}, all sessions ended, a link was emailed`,
+        },
+  'reset-factors': ([account, ...rest]) =>
+    account === undefined || rest.length > 0
+      ? null
+      : {
+          method: 'POST',
+          path: '/v1/operator/accounts/reset-factors',
+          body: { account },
+          said: ({ user_id, ends_at }: { user_id: string; ends_at: string }) =>
+            `the factors of ${user_id} end at ${ends_at}, unless the owner objects`,
+        },
   off: turned('off'),
   on: turned('on'),
   unbounce: ([address, ...rest]) =>
@@ -199,6 +224,7 @@ function readOrder(args: string[]): Order {
           ? ACTIONS[action]!(actionArgs)
           : (readDatabases(positionals) ?? readPartitions(positionals, values.to));
   if (!call) throw new Error(`${refusalOf(action)}\nUsage: ${USAGE}`);
+  if (NEEDS_REASON.includes(action) && !values.reason) throw new Error(`"${action}" needs --reason <text>.\nUsage: ${USAGE}`);
   const stateDir = resolve(values.state ?? (process.env.STATE_DIR || '.local'));
   return { call, url: values.url ?? 'http://127.0.0.1:8787', stateDir, reason: values.reason };
 }

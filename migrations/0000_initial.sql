@@ -641,6 +641,7 @@ CREATE TABLE `persons` (
 	`email_verified` integer NOT NULL,
 	`former_emails` text DEFAULT '[]' NOT NULL,
 	`factors` text,
+	`factors_end_at` integer,
 	`locale` text DEFAULT 'en' NOT NULL,
 	`last_account_id` blob
 );
@@ -648,6 +649,7 @@ CREATE TABLE `persons` (
 CREATE UNIQUE INDEX `persons_email_key_unique` ON `persons` (`email_key`);--> statement-breakpoint
 CREATE UNIQUE INDEX `persons_wallet_key_unique` ON `persons` (`wallet_key`);--> statement-breakpoint
 CREATE INDEX `persons_sealed` ON `persons` (substr(password_hash, 1, 8)) WHERE password_hash IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `persons_factors_end` ON `persons` (`factors_end_at`) WHERE factors_end_at IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `persons_staff` ON `persons` (`id`) WHERE is_staff = 1;--> statement-breakpoint
 CREATE TABLE `communities` (
 	`id` blob PRIMARY KEY NOT NULL,

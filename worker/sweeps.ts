@@ -2,6 +2,7 @@ import { formatErrorChain } from '#core/errors.ts';
 import { HOUR, MINUTE, SECOND } from '#core/time.ts';
 import { sweepDomains } from '#features/accounts/domain/domain.ts';
 import { sweepErasures } from '#features/accounts/erase-account.ts';
+import { sweepFactorResets } from '#features/accounts/operator/owner-access.ts';
 import { sweepPeppers } from '#features/accounts/peppers/peppers.ts';
 import { sweepSetups } from '#features/agent-setup/expire.ts';
 import { sweepAnalytics } from '#features/analytics/fold.ts';
@@ -84,6 +85,7 @@ export const SWEEPS: readonly Sweep[] = [
     nextDueAt: seldom(HOUR),
     run: async (ctx) => (await import('#features/billing/processor/sync.ts')).sweepCardPlans(ctx),
   },
+  { name: 'factorResets', nextDueAt: seldom(10 * MINUTE), run: sweepFactorResets },
   { name: 'erasures', nextDueAt: atEachCron, run: sweepErasures(eraseArchived) },
   { name: 'idempotency', nextDueAt: seldom(10 * MINUTE), run: sweepIdempotencyRecords },
   // Temporary rows. retention/retention.ts defines the periods.

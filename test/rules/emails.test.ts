@@ -21,6 +21,7 @@ const factsWith = (text: string): EmailFacts => ({
   account_claimed: { at: AT, keys: 2, endpoints: 1, providers: 1, wallets: 3 },
   payout_changed: { wallet: text, previous: text, paid_for: text, at: AT },
   security_alert: { change: 'live_key', named: text, at: AT },
+  factors_reset: { change: 'factors_reset', at: AT, ends_at: AT },
   passkey_suspect: { named: text, at: AT },
   plan_due: { plan: text, through: AT },
   plan_renews: { plan: text, through: AT },

@@ -26,6 +26,7 @@ export interface TemplateTexts {
 export type EmailTexts = Readonly<Record<EmailTemplate, TemplateTexts>> & {
   /** `changes`: one sentence per change. `{named}` is the provider, key or URL. */
   readonly security_alert: { readonly changes: Readonly<Record<SecurityChange, string>> };
+  readonly factors_reset: { readonly steps: Readonly<Record<'begun' | 'done', string>> };
   readonly invitation: { readonly roles: Readonly<Record<GivenRole, string>> };
 };
 
@@ -133,6 +134,17 @@ export const EMAILS: { readonly [N in EmailTemplate]: EmailDefinition<EmailFacts
       ...(ip === undefined ? {} : { from: country === undefined ? ip : `${ip} (${country})` }),
       ...(user_agent ? { browser: plainName(user_agent) } : {}),
     }),
+  },
+  /** Removal of all factors by an operator: that it begins, and that it is done. */
+  factors_reset: {
+    pref: null,
+    to: 'anyone',
+    token: 'not_me',
+    path: notMePath,
+    values: ({ at, ends_at }, locale) => {
+      const step = TEXTS[locale].factors_reset.steps[ends_at > at ? 'begun' : 'done'];
+      return { step: step.replace('{at}', () => formatInstant(locale, ends_at, 'UTC')) };
+    },
   },
   /** Counter of a passkey that went back. No preference turns this email off. */
   passkey_suspect: {

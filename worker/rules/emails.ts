@@ -20,6 +20,8 @@ export interface EmailFacts {
     user_agent?: string;
     session_id?: string;
   };
+  /** `ends_at`: time at which the factors end, not later than `at` once they have. */
+  factors_reset: { change: 'factors_reset'; at: string; ends_at: string };
   passkey_suspect: { named: string; at: string };
   plan_due: { plan: string; through: string };
   plan_renews: { plan: string; through: string };
@@ -54,6 +56,9 @@ export interface EmailFacts {
   ticket_resolved: { ticket_id: string; subject?: string };
   ticket_closed: { ticket_id: string; subject?: string };
 }
+
+/** Change that a link of an email takes back. */
+export type DisputedChange = SecurityChange | 'payout' | 'factors_reset';
 
 /** Change that the owner is notified of regardless of preferences. */
 export type SecurityChange =

@@ -141,6 +141,8 @@ describe('paths and methods', () => {
   it('operator routes and local pages answer like unknown paths', async () => {
     const hidden = [
       '/v1/operator/accounts',
+      '/v1/operator/accounts/email',
+      '/v1/operator/accounts/reset-factors',
       '/v1/operator/switches',
       '/v1/operator/bounces',
       '/v1/operator/reconcile',

@@ -19,7 +19,7 @@ import type { Mail } from '#platform/db/tables/mail.ts';
 import { admissionObject } from '#platform/objects.ts';
 import type { MailOutcome } from '#platform/providers/mail/mail-provider.ts';
 import { hasMail, type MailConfig, mailProviderOf } from '#platform/providers/mail/mail-providers.ts';
-import { type EmailFacts, type EmailTemplate, prefsOf } from '#rules/emails.ts';
+import { type DisputedChange, type EmailFacts, type EmailTemplate, prefsOf } from '#rules/emails.ts';
 import { PLANS, planAt } from '#rules/plans.ts';
 import { MAIL } from '#rules/states.ts';
 
@@ -75,7 +75,7 @@ function tokenOf(ctx: Ctx, token: NonNullable<EmailDefinition<object>['token']>,
   if (token === 'invitation')
     return invitationToken(ctx, { id: mail.subjectId!, expiresAt: Date.parse((mail.facts as EmailFacts['invitation']).expires_at) });
   if (token !== 'not_me') return emailToken(ctx, token, account, mail.createdAt);
-  const { change = 'payout', at } = mail.facts as Partial<EmailFacts['security_alert']> & { at: string };
+  const { change = 'payout', at } = mail.facts as { change?: DisputedChange; at: string };
   return notMeToken(ctx, account, { change, at: Date.parse(at) }, mail.address ?? '');
 }
 

@@ -48,6 +48,8 @@ export const AUDIT_ACTIONS = [
   'person.email_changed',
   'person.email_disowned',
   'person.email_verified',
+  'person.factors_reset',
+  'person.factors_reset_begun',
   'person.passkey_added',
   'person.passkey_removed',
   'person.passkey_renamed',

@@ -82,6 +82,7 @@ export function newAccount(ctx: Shard, displayName: string, identity: SignInIden
     emailVerified: false,
     formerEmails: [],
     factors: null,
+    factorsEndAt: null,
     timezone: 'UTC',
     locale: 'en',
     notificationPrefs: {},

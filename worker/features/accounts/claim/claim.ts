@@ -29,6 +29,7 @@ export const withoutAccess = ({ now }: Shard, { tokenVersion, merchantSettings }
   walletKey: null,
   emailVerified: true,
   factors: null,
+  factorsEndAt: null,
   roles: {},
   isStaff: false,
   merchantSettings: withoutLinks(merchantSettings),

@@ -6,14 +6,14 @@ import { DAY } from '#core/time.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { findShardAt } from '#platform/db/directory.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
-import type { SecurityChange } from '#rules/emails.ts';
+import type { DisputedChange } from '#rules/emails.ts';
 import { isLinkMac, linkMacs } from '../auth/emailed-links.ts';
 import { ownerAddresses } from '../auth/owner-emails.ts';
 import { findAccount, findState } from '../store.ts';
 
 /** Change that an email reports. `at` in epoch ms. */
 export interface EmailedChange {
-  change: SecurityChange | 'payout';
+  change: DisputedChange;
   at: number;
 }
 

@@ -140,6 +140,7 @@ function restored(ctx: Ctx, account: Account, { address, added }: Restored): Par
     emailVerified: true,
     formerEmails: formerBefore(formerEmails, address),
     passwordHash: null,
+    factorsEndAt: null,
     tokenVersion: tokenVersion + 1,
     factors: changedFactors(factors, {
       passkeys: counted.passkeys - added.passkeys.length,

@@ -31,14 +31,21 @@ export function requireOperator({ config }: Ctx, secret: string | undefined): st
   return found[0]?.[0] ?? raise('not_found', { hidesPath: true });
 }
 
+const isAccountId = (named: string): boolean => z.uuid().safeParse(named).success;
+
+/** Finds the account that an operator names by email or user id. Throws 404 not_found. */
+export async function findOperated(ctx: Ctx, named: string): Promise<Account> {
+  const byId = ({ db }: Shard) => findAccount(db, named as AccountId);
+  return (await (isAccountId(named) ? byId(homeOf(ctx, named)) : findAccountByEmail(ctx, named))) ?? raise('not_found');
+}
+
 /**
  * Applies an operator action to an account named by email or user id. Staff are named by id or a verified email, because another person may
  * have registered the email first. Idempotent. Throws 404 not_found, 409 state_conflict (email_required, email_unverified).
  */
 export async function operateAccount(ctx: Ctx, input: { account: string; action: OperatorAction }): Promise<Account> {
-  const isUserId = z.uuid().safeParse(input.account).success;
-  const find = ({ db }: Shard) => findAccount(db, input.account as AccountId);
-  const { id } = (await (isUserId ? find(homeOf(ctx, input.account)) : findAccountByEmail(ctx, input.account))) ?? raise('not_found');
+  const isUserId = isAccountId(input.account);
+  const { id } = await findOperated(ctx, input.account);
   return changeAccount(homeOf(ctx, id), id, (account) => {
     const isUnproven = !isUserId && input.action === 'staff' && !account.emailVerified && !account.isStaff;
     if (isUnproven) {

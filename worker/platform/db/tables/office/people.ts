@@ -36,6 +36,8 @@ export const persons = sqliteTable(
     formerEmails: json<FormerEmail[]>('former_emails').notNull().default([]),
     /** Changes in the batch of the rows that it counts. null: none. */
     factors: json<CountedFactors>('factors'),
+    /** Time at which all factors are removed, because an operator began it. null: none is under way. */
+    factorsEndAt: instant('factors_end_at'),
     locale: text('locale').$type<Locale>().notNull().default('en'),
     /** Account that the person acted on last. Null: the one of the same id. */
     lastAccountId: uuidBytes('last_account_id').$type<AccountId>(),
@@ -43,6 +45,7 @@ export const persons = sqliteTable(
   (table) => [
     // Must equal the expression in features/key-rotation/store.ts.
     index('persons_sealed').on(sql`substr(password_hash, 1, 8)`).where(sql`password_hash IS NOT NULL`),
+    index('persons_factors_end').on(table.factorsEndAt).where(sql`factors_end_at IS NOT NULL`),
     index('persons_staff').on(table.id).where(sql`is_staff = 1`),
   ],
 );

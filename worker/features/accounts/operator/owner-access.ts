@@ -1,0 +1,124 @@
+import { ApiError } from '#core/errors.ts';
+import { HOUR, iso } from '#core/time.ts';
+import { planEmail } from '#features/email/outbox.ts';
+import type { Ctx, Shard } from '#platform/context.ts';
+import { recordAction } from '#platform/db/audit/record-action.ts';
+import { forEach, type Write } from '#platform/db/commit.ts';
+import { homeOf } from '#platform/db/directory.ts';
+import { NameTaken, withNames } from '#platform/db/names/names.ts';
+import { emptyOrBound, type Swept } from '#platform/db/sweeps.ts';
+import type { Account } from '#platform/db/tables/accounts.ts';
+import { formerEmailsAfter, ownerAddresses, planSecurityAlert, planVerification } from '../auth/owner-emails.ts';
+import { emailKeysOf, emailName, findAccountByEmail, normaliseEmail } from '../auth/sign-in.ts';
+import { changeAccount } from '../change-account.ts';
+import { deleteFactors } from '../factors/store.ts';
+import { abortIfTaken } from '../store.ts';
+import { findOperated } from './operator.ts';
+import { listDueResets } from './store.ts';
+
+/** Changes that give access need a reason in the log. */
+function requireReason({ acting: { operator } }: Ctx): void {
+  if (operator?.reason) return;
+  const problem = { loc: ['header', 'X-Svc-Operator-Reason'], msg: 'Give a reason', type: 'missing' };
+  throw new ApiError('validation_error', { problems: [problem] });
+}
+
+/** True for the state that the change leads to, also if only its answer was lost. */
+const isChanged = (account: Account, { tokenVersion }: Account) => account.tokenVersion > tokenVersion;
+
+/**
+ * Sets the email address of a person who has lost it, and ends all sessions. The address counts as unverified until its reader follows the
+ * link of an email. Idempotent. Throws 404 not_found, 409 email_registered.
+ */
+export async function setEmail(ctx: Ctx, { account: named, email }: { account: string; email: string }): Promise<Account> {
+  requireReason(ctx);
+  const known = await findOperated(ctx, named);
+  const home = homeOf(ctx, known.id);
+  const { keys } = emailKeysOf(ctx, email);
+  if (known.emailKey !== null && keys.includes(known.emailKey)) return known;
+  if (await findAccountByEmail(ctx, email)) throw new ApiError('email_registered');
+  const change = (reserved: Write[]) =>
+    changeAccount(home, known.id, (account) => {
+      if (account.status === 'deleted') throw new ApiError('state_conflict', { meta: { reason: 'account_deleted' } });
+      const values = {
+        ...{ email: normaliseEmail(email), emailKey: keys[0], emailVerified: false },
+        ...{ formerEmails: formerEmailsAfter(home, account), tokenVersion: account.tokenVersion + 1 },
+      };
+      const entry = {
+        action: 'person.email_changed',
+        subject: { type: 'person', id: account.id },
+        before: { email: account.email },
+        after: { email: values.email },
+      } as const;
+      return {
+        values,
+        writes: [
+          ...reserved,
+          ...abortIfTaken(home, account.id, emailKeysOf(ctx, email)),
+          ...planSecurityAlert(home, account, { change: 'email' }),
+          ...planVerification(home, { ...account, ...values }),
+          recordAction(home, { merchantId: account.id, livemode: true }, entry),
+        ],
+        wasStored: (now) => now.emailKey === values.emailKey && isChanged(now, account),
+      };
+    });
+  return withNames(home, known.id, [emailName(ctx, email)], change).catch((error: unknown) => {
+    throw error instanceof NameTaken ? new ApiError('email_registered') : error;
+  });
+}
+
+/** Time in which the person can object. */
+const NOTICE_MS = 72 * HOUR;
+
+/**
+ * Begins the removal of all factors of a person who has lost them. The person is emailed, and `not me` ends it. Idempotent: a second call
+ * does not move the time. Throws 404 not_found, 409 state_conflict for a person without a factor.
+ */
+export async function beginFactorsReset(ctx: Ctx, { account: named }: { account: string }): Promise<Account> {
+  requireReason(ctx);
+  const known = await findOperated(ctx, named);
+  const home = homeOf(ctx, known.id);
+  return changeAccount(home, known.id, (account) => {
+    if (account.factorsEndAt !== null) return null;
+    if (account.factors === null || account.status === 'deleted') throw new ApiError('state_conflict', { meta: { reason: 'no_factor' } });
+    const factorsEndAt = home.wallNow + NOTICE_MS;
+    return { values: { factorsEndAt }, writes: [...planResetEmail(home, account, factorsEndAt), recordReset(home, account, 'begun')] };
+  });
+}
+
+const planResetEmail = (home: Shard, account: Account, endsAt: number): Write[] =>
+  ownerAddresses(home, account).flatMap((address) => {
+    const facts = { change: 'factors_reset' as const, at: iso(home.wallNow), ends_at: iso(endsAt) };
+    return planEmail(home, { template: 'factors_reset', facts, accountId: account.id, address }).writes;
+  });
+
+const recordReset = (home: Shard, { id, factorsEndAt }: Account, step: 'begun' | 'done'): Write =>
+  recordAction(
+    home,
+    { merchantId: id, livemode: true },
+    {
+      action: step === 'begun' ? 'person.factors_reset_begun' : 'person.factors_reset',
+      subject: { type: 'person', id },
+      ...(step === 'done' && factorsEndAt !== null && { after: { due_at: iso(factorsEndAt) }, by: { kind: 'system', id: null } }),
+    },
+  );
+
+const PERSONS_MAX = 50;
+
+/** Removes the factors of persons who did not object in time, and ends their sessions. */
+export async function sweepFactorResets(ctx: Shard): Promise<Swept> {
+  const due = await listDueResets(ctx.db, ctx.wallNow, PERSONS_MAX);
+  const taken = await forEach(ctx, due, ({ id }) => endFactors(ctx, id));
+  return { taken, end: emptyOrBound(due.length < PERSONS_MAX && taken === due.length) };
+}
+
+const endFactors = (ctx: Shard, personId: Account['id']): Promise<Account> =>
+  changeAccount(ctx, personId, (account) => {
+    if (account.factorsEndAt === null || account.factorsEndAt > ctx.wallNow) return null;
+    if (account.factors === null || account.status === 'deleted') return { values: { factorsEndAt: null } };
+    return {
+      values: { factorsEndAt: null, factors: null, tokenVersion: account.tokenVersion + 1 },
+      writes: [...deleteFactors(ctx.db, personId), ...planResetEmail(ctx, account, ctx.wallNow), recordReset(ctx, account, 'done')],
+      wasStored: (now) => now.factorsEndAt === null && isChanged(now, account),
+    };
+  });
