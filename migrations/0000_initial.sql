@@ -2,6 +2,7 @@ CREATE TABLE `accounts` (
 	`id` blob PRIMARY KEY NOT NULL,
 	`admission_id` text NOT NULL,
 	`owner_id` blob NOT NULL,
+	`transfer` text,
 	`payout_wallet` text,
 	`display_name` text NOT NULL,
 	`plan` text NOT NULL,
@@ -643,7 +644,8 @@ CREATE TABLE `persons` (
 	`factors` text,
 	`factors_end_at` integer,
 	`locale` text DEFAULT 'en' NOT NULL,
-	`last_account_id` blob
+	`last_account_id` blob,
+	`ended_at` integer
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `persons_email_key_unique` ON `persons` (`email_key`);--> statement-breakpoint

@@ -27,6 +27,7 @@ export type EmailTexts = Readonly<Record<EmailTemplate, TemplateTexts>> & {
   /** `changes`: one sentence per change. `{named}` is the provider, key or URL. */
   readonly security_alert: { readonly changes: Readonly<Record<SecurityChange, string>> };
   readonly factors_reset: { readonly steps: Readonly<Record<'begun' | 'done', string>> };
+  readonly ownership_transfer: { readonly states: Readonly<Record<'started' | 'completed', string>> };
   readonly invitation: { readonly roles: Readonly<Record<GivenRole, string>> };
 };
 
@@ -53,6 +54,9 @@ export const TEXTS: Record<Locale, EmailTexts> = { en, es, de, fr, 'pt-BR': ptBR
 
 /** Page that takes back a change. Without a token, which an unproven address does not get, the page to sign in. */
 const notMePath = (_facts: object, token: string): string => (token === '' ? '/login' : `/not-me#token=${token}`);
+
+const replaceNames = (text: string, names: Record<string, string>): string =>
+  text.replace(/\{(\w+)\}/g, (_, name: string) => names[name] ?? '');
 
 export const EMAILS: { readonly [N in EmailTemplate]: EmailDefinition<EmailFacts[N]> } = {
   /** Names the account, so that a reader does not verify an address for an account that someone else created with it. */
@@ -96,6 +100,23 @@ export const EMAILS: { readonly [N in EmailTemplate]: EmailDefinition<EmailFacts
       role: TEXTS[locale].invitation.roles[role],
       until: formatInstant(locale, expires_at, 'UTC'),
     }),
+  },
+  /** No preference turns this email off, because an account thief would. */
+  ownership_transfer: {
+    pref: null,
+    to: 'anyone',
+    token: 'not_me',
+    path: notMePath,
+    values: ({ account, from, to, at, expires_at }, locale) => {
+      const { started, completed } = TEXTS[locale].ownership_transfer.states;
+      const names = { account: plainName(account), from: plainName(from), to: plainName(to) };
+      return {
+        account: names.account,
+        what: replaceNames(expires_at === undefined ? completed : started, names),
+        at: formatInstant(locale, at, 'UTC'),
+        ...(expires_at === undefined ? {} : { until: formatInstant(locale, expires_at, 'UTC') }),
+      };
+    },
   },
   account_claimed: {
     pref: null,

@@ -56,6 +56,7 @@ import { deliveryRoutes } from '#features/webhooks/deliveries/routes.ts';
 import { keyResourceRoutes } from '#features/webhooks/endpoints/key.routes.ts';
 import { webhookRoutes } from '#features/webhooks/endpoints/routes.ts';
 import { invitationRoutes, invitedRoutes } from './accounts/members/invitation.routes.ts';
+import { acceptTransferRoutes, transferRoutes } from './accounts/members/transfer.routes.ts';
 import { notMeRoutes } from './accounts/not-me/routes.ts';
 import { payoutRoutes } from './accounts/payouts/routes.ts';
 
@@ -65,6 +66,8 @@ export const versionedRouters = [
   sessionRoutes,
   actingRoutes,
   memberRoutes,
+  transferRoutes,
+  acceptTransferRoutes,
   invitationRoutes,
   invitedRoutes,
   notMeRoutes,

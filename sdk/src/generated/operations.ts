@@ -152,6 +152,9 @@ members:
 listMembers list GET /v1/account/members
 changeRole changeRole PATCH /v1/account/members/{user_id} b
 removeMember remove DELETE /v1/account/members/{user_id} q
+startTransfer startTransfer POST /v1/account/transfer b
+withdrawTransfer withdrawTransfer DELETE /v1/account/transfer
+acceptTransfer acceptTransfer POST /v1/account/transfer/accept
 createInvitation invite POST /v1/account/invitations b
 listInvitations listInvitations GET /v1/account/invitations
 resendInvitation resendInvitation POST /v1/account/invitations/{invitation_id}/resend

@@ -4,11 +4,13 @@ import type { Answer, CallOptions } from '../api/call.ts';
 import type { PagePromise } from '../api/pages.ts';
 import type {
   AcceptedInvitation,
+  AcceptedTransfer,
   AcceptUnmatchedRequest,
   AccessApp,
   Account,
   AccountSummary,
   AccountsOfPerson,
+  AccountTransfer,
   Activation,
   AddMessageRequest,
   AdvanceRequest,
@@ -223,6 +225,7 @@ import type {
   TestSignIn,
   TestSignInRequest,
   TestWebhookRequest,
+  TransferRequest,
   UnmatchedPage,
   UpdateAccountRequest,
   UpdateKeyRequest,
@@ -653,6 +656,15 @@ export interface MembersResource {
   /** Removes a member, from the next request on. Requires a person who signed in within the last 15 minutes. Members may remove themselves at any time. The owner cannot be removed (409 `state_conflict`). */
   remove(userId: string, query?: RemoveMemberQuery, options?: CallOptions): Promise<Answer<object>>;
 
+  /** Offers the ownership to a member for 7 days, and replaces an earlier offer. The member needs a verified email address, and a second factor if you have one (409 `state_conflict`). */
+  startTransfer(body: TransferRequest, options?: CallOptions): Promise<Answer<AccountTransfer>>;
+
+  /** Ends the offer. Requires a recent sign-in. */
+  withdrawTransfer(options?: CallOptions): Promise<Answer<object>>;
+
+  /** Makes you the owner of the account that your token acts on. The owner of before becomes an admin. Requires a recent sign-in. */
+  acceptTransfer(options?: CallOptions): Promise<Answer<AcceptedTransfer>>;
+
   /** Emails an invitation. Its link works once, for 7 days. Members and open invitations take the seats of the plan. At most 20 a day, and three emails an hour to one address. */
   invite(body: InviteRequest, options?: CallOptions): Promise<Answer<Invitation>>;
 
@@ -958,6 +970,9 @@ export interface Operations {
   listMembers: { answer: Promise<Answer<Members>> };
   changeRole: { params: { user_id: string }; body: ChangeRoleRequest; answer: Promise<Answer<Member>> };
   removeMember: { params: { user_id: string }; query?: RemoveMemberQuery; answer: Promise<Answer<object>> };
+  startTransfer: { body: TransferRequest; answer: Promise<Answer<AccountTransfer>> };
+  withdrawTransfer: { answer: Promise<Answer<object>> };
+  acceptTransfer: { answer: Promise<Answer<AcceptedTransfer>> };
   createInvitation: { body: InviteRequest; answer: Promise<Answer<Invitation>> };
   listInvitations: { answer: Promise<Answer<Invitations>> };
   resendInvitation: { params: { invitation_id: string }; answer: Promise<Answer<DetailResponse>> };

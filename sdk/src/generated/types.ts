@@ -166,6 +166,23 @@ export interface ChangeRoleRequest {
   role: 'admin' | 'developer' | 'finance' | 'support' | 'viewer';
 }
 
+export interface TransferRequest {
+  user_id: string;
+}
+
+/** Offer of the account to a member. */
+export interface AccountTransfer {
+  /** Identifier of the person. */
+  to: string;
+  expires_at: Timestamp;
+}
+
+export interface AcceptedTransfer {
+  /** Identifier of the account. */
+  account_id: string;
+  role: 'owner';
+}
+
 export interface InviteRequest {
   /** Email address. */
   email: string;
@@ -232,7 +249,8 @@ export type DisputedPart =
   | 'recovery_codes'
   | 'wallets'
   | 'members'
-  | 'invitations';
+  | 'invitations'
+  | 'transfer';
 
 export interface NotMePreview {
   change: string;
@@ -483,6 +501,7 @@ export interface Account {
   /** Appearance of your checkout pages. */
   merchant_settings: MerchantSettings;
   sales_paused: boolean;
+  transfer?: AccountTransfer;
   claims: Claims;
   has_password: boolean;
   factors: Factors;

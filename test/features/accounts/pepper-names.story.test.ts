@@ -1,5 +1,6 @@
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { emailKeysOf, emailName, findAccountByEmail, newAccount, storeAccount } from '#features/accounts/auth/sign-in.ts';
+import { emailKeysOf, emailName, findAccountByEmail, storeAccount } from '#features/accounts/auth/sign-in.ts';
+import { newAccount } from '#features/accounts/new-account.ts';
 import { identityName } from '#features/accounts/oauth/identities.ts';
 import { insertIdentity } from '#features/accounts/oauth/store.ts';
 import { sweepPeppers } from '#features/accounts/peppers/peppers.ts';

@@ -33,6 +33,7 @@ const OF_SELF = [
   'POST /v1/auth/step-up/options',
   'POST /v1/auth/step-up',
   'POST /v1/invitations/accept',
+  'POST /v1/account/transfer/accept',
 ];
 
 const operations = Object.entries(openApi.paths).flatMap(([path, methods]) =>

@@ -2,8 +2,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DAY, HOUR, SECOND } from '#core/time.ts';
-import { newAccount, storeAccount } from '#features/accounts/auth/sign-in.ts';
+import { storeAccount } from '#features/accounts/auth/sign-in.ts';
 import { changeAccount } from '#features/accounts/change-account.ts';
+import { newAccount } from '#features/accounts/new-account.ts';
 import { getAccount } from '#features/accounts/store.ts';
 import { beginCheckout, refreshAccount, takeEvent } from '#features/billing/processor/calls.ts';
 import { readBilling } from '#features/billing/processor/routes.ts';

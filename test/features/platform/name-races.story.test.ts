@@ -1,7 +1,8 @@
 import type { KeyPairSigner } from '@solana/kit';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { base58, utf8 } from '#core/encoding.ts';
-import { emailKeysOf, findAccountByEmail, isUsedAs, newAccount, storeAccount, walletName } from '#features/accounts/auth/sign-in.ts';
+import { emailKeysOf, findAccountByEmail, isUsedAs, storeAccount, walletName } from '#features/accounts/auth/sign-in.ts';
+import { newAccount } from '#features/accounts/new-account.ts';
 import { identityName } from '#features/accounts/oauth/identities.ts';
 import { insertIdentity } from '#features/accounts/oauth/store.ts';
 import { type Env, newCtx, type Shard } from '#platform/context.ts';

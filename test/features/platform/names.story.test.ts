@@ -2,15 +2,8 @@ import { eq } from 'drizzle-orm';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { ApiError } from '#core/errors.ts';
 import { forgetAll } from '#core/isolate/memory.ts';
-import {
-  emailKeysOf,
-  emailName,
-  findAccountByEmail,
-  homeOfRegistration,
-  isUsedAs,
-  newAccount,
-  storeAccount,
-} from '#features/accounts/auth/sign-in.ts';
+import { emailKeysOf, emailName, findAccountByEmail, homeOfRegistration, isUsedAs, storeAccount } from '#features/accounts/auth/sign-in.ts';
+import { newAccount } from '#features/accounts/new-account.ts';
 import { findTrouble } from '#features/operator/health-checks.ts';
 import { type Env, newCtx, type Shard } from '#platform/context.ts';
 import { directoryOf, shardNamed } from '#platform/db/directory.ts';

@@ -13,7 +13,7 @@ import { Setup } from '../people/bootstrap.ts';
 import { setOrigins } from '../people/listed-shop.ts';
 import { SubscriptionBuyer } from '../people/subscription-buyer.ts';
 import { SubscriptionShop } from '../people/subscription-shop.ts';
-import { addMember, inviteTo } from '../people/team.ts';
+import { addMember, inviteTo, newHeir } from '../people/team.ts';
 import type { Tenant } from '../people/tenant.ts';
 import { CONNECTOR_SECRETS } from '../runner/env.ts';
 import { emailedToken } from '../servers/mail.ts';
@@ -60,6 +60,7 @@ const MAKERS: [RegExp, (w: World, tenant: Tenant, name: string) => Promise<Made>
   [/webhooks\/events\/\{/, readEvent],
   [/account\/members\/\{/, async (w, { merchant }) => ({ user_id: [(await addMember(w, merchant, 'viewer')).userId] })],
   [/account\/payouts\/disown$/, makePayout],
+  [/account\/transfer$/, async (w, { merchant }) => ({ user_id: [(await newHeir(w, 'viewer', merchant)).heir.userId] })],
   [/account\/invitations/, makeInvitation],
   [/email\/verification$/, makeUnverified],
   [/^POST \/v1\/invitations\//, makeInvited],

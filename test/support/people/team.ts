@@ -59,6 +59,19 @@ export async function addMember(
   return { userId: own.userId, token, own };
 }
 
+/** Member of a new account with a verified address, to whom it can be handed over. */
+export async function newHeir(w: World, role: GivenRole = 'developer', owner?: Merchant) {
+  const account = owner ?? (await w.merchant());
+  const heir = await addMember(w, account, role);
+  await verifyAddress(w, heir.own);
+  return { owner: account, heir };
+}
+
+export const offer = (w: World, { token: key }: { token: string }, to: { userId: string }) =>
+  w.call('POST', '/v1/account/transfer', { key, body: { user_id: to.userId } });
+
+export const acceptOffer = (w: World, { token: key }: { token: string }) => w.call('POST', '/v1/account/transfer/accept', { key });
+
 /** Optional writes that change members and invitations. */
 export const memberWrites = (w: World) => {
   const first = async (sql: string, id: string) => (await w.env.DB.prepare(sql).bind(id).first<number>('n')) ?? 0;
@@ -75,6 +88,21 @@ export const memberWrites = (w: World) => {
       const before = await version();
       const effects = async () => (await version()) - before;
       return { method: 'PATCH', path, by: token, body: { role: 'support' }, other: { role: 'finance' }, effects };
+    },
+    'POST /v1/account/transfer': async () => {
+      const { owner, heir } = await newHeir(w);
+      const { userId } = (await newHeir(w, 'viewer', owner)).heir;
+      const path = '/v1/account/transfer';
+      const effects = () =>
+        first("SELECT count(*) AS n FROM audit_entries WHERE merchant_id = ? AND action = 'account.transfer_started'", owner.userId);
+      return { path, by: owner.token, body: { user_id: heir.userId }, other: { user_id: userId }, effects };
+    },
+    'DELETE /v1/account/transfer': async () => {
+      const { owner, heir } = await newHeir(w);
+      await offer(w, owner, heir);
+      const effects = () =>
+        first("SELECT count(*) AS n FROM audit_entries WHERE merchant_id = ? AND action = 'account.transfer_withdrawn'", owner.userId);
+      return { method: 'DELETE', path: '/v1/account/transfer', by: owner.token, effects };
     },
     'POST /v1/account/invitations': async () => {
       const { token, userId } = await newInviter();

@@ -14,6 +14,8 @@ const OF_OTHERS: Record<string, string> = {
   'audit_entries.subject_id': 'A person of any database may be a member.',
   'members.person_id': 'A person of any database may be a member.',
   'joined_accounts.account_id': 'A person may be a member of accounts in any database.',
+  'accounts.owner_id': 'A person of any database may own an account.',
+  'mails.subject_id': 'The owner of an account may be a person of any database.',
   'persons.last_account_id': 'The account may be one that the person is a member of.',
 };
 

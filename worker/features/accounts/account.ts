@@ -1,5 +1,5 @@
 import { sha256Hex } from '#core/crypto.ts';
-import { ApiError } from '#core/errors.ts';
+import { ApiError, raise } from '#core/errors.ts';
 import type { AccountId } from '#core/ids.ts';
 import type { Locale } from '#core/locales.ts';
 import { dropMailsOf } from '#features/email/outbox.ts';
@@ -9,19 +9,21 @@ import type { Write } from '#platform/db/commit.ts';
 import { homeOf } from '#platform/db/directory.ts';
 import type { StoreAnswer } from '#platform/db/once.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
-import { requireFreshSignIn } from '#platform/http/callers.ts';
+import { requireFreshSignIn, roleRefused } from '#platform/http/callers.ts';
 import { fetchPicture } from '#platform/providers/picture.ts';
 import { checkTarget, targetRules } from '#platform/providers/target-url.ts';
+import { isHandedOver, personStatusOf, roleIn } from '#rules/access/roles.ts';
 import { NOTIFICATION_PREFS, type NotificationPrefs, prefsOf } from '#rules/emails.ts';
 import { ACCOUNT } from '#rules/states.ts';
 import { changeAccount } from './change-account.ts';
 import { eraseWhatNames, planErasedActs } from './erasure.store.ts';
 import { eraseFactors } from './factors/store.ts';
+import { listOwned } from './members/acting.ts';
 import { deleteInvitations } from './members/invitation.store.ts';
 import { deleteMembers } from './members/store.ts';
 import { planLocks } from './oauth/identities.ts';
 import { mergeSettings } from './settings.ts';
-import { forgetLogo, forgetWallets, type MerchantSettings, revokeAllKeys, storeLogo } from './store.ts';
+import { forgetLogo, forgetWallets, getAccount, type MerchantSettings, revokeAllKeys, storeLogo } from './store.ts';
 
 interface UpdateAccount {
   displayName?: string;
@@ -53,9 +55,10 @@ export async function updateAccount(
   }
   const logo = await readLogo(ctx, input.merchantSettings ?? {});
   let updatedFields: string[] = [];
-  // The locale belongs to the person, who may be in another database.
-  const isOfPerson = (actor.personId ?? actor.accountId) === actor.accountId;
-  const hasOwnLocale = !isOfPerson && (await changeLocale(ctx, actor.personId!, input.locale));
+  // The locale belongs to the person, with a key to the owner, who may be in another database.
+  const personId = actor.personId ?? (input.locale === undefined ? actor.accountId : (await getAccount(ctx.db, actor.accountId)).ownerId);
+  const isOfPerson = personId === actor.accountId;
+  const hasOwnLocale = !isOfPerson && (await changeLocale(ctx, personId, input.locale));
   await changeAccount(ctx, actor.accountId, async (account) => {
     const { settings, changed } = mergeSettings(account.merchantSettings, input.merchantSettings ?? {});
     const { displayName = account.displayName, timezone = account.timezone } = input;
@@ -125,47 +128,66 @@ function mergePrefs(stored: Account['notificationPrefs'], patch: Partial<Notific
 /** Rows of each kind that the deletion itself erases. The sweep erases the rest of a larger account. */
 const ERASED_AT_ONCE = 200;
 
+const NAMELESS_PERSON = {
+  ...{ email: null, emailVerified: false, formerEmails: [], factors: null, walletAddress: null },
+  ...{ name: 'Deleted account', locale: 'en', isStaff: false },
+} satisfies Partial<Account>;
+
+const NAMELESS_ACCOUNT = {
+  ...{ payoutWallet: null, roles: {}, transfer: null, displayName: 'Deleted account', timezone: 'UTC' },
+  ...{ notificationPrefs: {}, merchantSettings: {}, salesPausedAt: null },
+} satisfies Partial<Account>;
+
 /**
- * Deletes an account: erases personal data, revokes keys and tokens at once and stops webhooks. Payments, receipts and claims remain. Keyed
- * hashes and the password remain, so that only the owner learns of the deletion and no other person can register as them. Throws 403
- * sign_in_required for an old session.
+ * Deletes an account and the person who owns it: erases personal data, revokes keys and tokens at once and stops webhooks. Payments, receipts
+ * and claims remain. Keyed hashes and the password remain, so that only the owner learns of the deletion and no other person can register as
+ * them. Throws 403 sign_in_required for an old session, 409 state_conflict for a person who owns another account too.
  */
 export async function deleteAccount(ctx: Scope, actor: Actor): Promise<void> {
   requireFreshSignIn(ctx, actor);
-  await changeAccount(ctx, actor.accountId, async (account) => ({
-    values: {
-      status: ACCOUNT.next(account.status, 'delete'),
-      deletedAt: ctx.now,
-      tokenVersion: account.tokenVersion + 1,
-      email: null,
-      emailVerified: false,
-      formerEmails: [],
-      factors: null,
-      payoutWallet: null,
-      walletAddress: null,
-      roles: {},
-      displayName: 'Deleted account',
-      name: 'Deleted account',
-      timezone: 'UTC',
-      locale: 'en',
-      isStaff: false,
-      notificationPrefs: {},
-      merchantSettings: {},
-      salesPausedAt: null,
-    },
-    writes: [
-      recordAction(ctx, ctx, { action: 'account.deleted', subject: { type: 'account', id: account.id } }),
-      revokeAllKeys(ctx.db, account.id, ctx.now),
-      deleteMembers(ctx.db, account.id),
-      deleteInvitations(ctx.db, account.id),
-      forgetWallets(ctx.db, account.id),
-      ...eraseFactors(ctx.db, account.id),
-      dropMailsOf(ctx, account.id, ERASED_AT_ONCE),
-      ...(await planLocks(ctx, account.id)),
-      ...eraseWhatNames(ctx, account.id, ERASED_AT_ONCE),
-      ...(await planErasedActs(ctx, account.id, ERASED_AT_ONCE)),
-    ],
-  }));
+  const personId = actor.personId!;
+  const { ownerId } = await changeAccount(ctx, actor.accountId, async (account) => {
+    const role = roleIn(account, personId) ?? raise('not_found');
+    if (role !== 'owner') throw roleRefused(role, 'account:write');
+    await requireNoOther(ctx, personId, account.id);
+    const end = { status: ACCOUNT.next(account.status, 'delete'), deletedAt: ctx.now, ...NAMELESS_ACCOUNT };
+    const endOfPerson = isHandedOver(account) ? {} : { ...NAMELESS_PERSON, tokenVersion: account.tokenVersion + 1 };
+    return {
+      values: { ...end, ...endOfPerson },
+      writes: [
+        recordAction(ctx, ctx, { action: 'account.deleted', subject: { type: 'account', id: account.id } }),
+        revokeAllKeys(ctx.db, account.id, ctx.now),
+        deleteMembers(ctx.db, account.id),
+        deleteInvitations(ctx.db, account.id),
+        forgetWallets(ctx.db, account.id),
+        ...(isHandedOver(account) ? [] : [...eraseFactors(ctx.db, account.id), ...(await planLocks(ctx, account.id))]),
+        dropMailsOf(ctx, account.id, ERASED_AT_ONCE),
+        ...eraseWhatNames(ctx, account.id, ERASED_AT_ONCE),
+        ...(await planErasedActs(ctx, account.id, ERASED_AT_ONCE)),
+      ],
+    };
+  });
+  if (ownerId !== actor.accountId) await endPerson(ctx, ownerId);
+}
+
+/** Throws 409 state_conflict if the person owns another account, which would be left without its owner. */
+async function requireNoOther(ctx: Ctx, personId: AccountId, accountId: AccountId): Promise<void> {
+  const owned = await listOwned(ctx, await getAccount(homeOf(ctx, personId).db, personId), accountId);
+  if (owned.length === 0) return;
+  const detail = 'You own another account too. Hand it over first.';
+  throw new ApiError('state_conflict', { detail, meta: { reason: 'owns_others', accounts: owned.map(({ id }) => id) } });
+}
+
+/** Ends a person who handed the first account over and owns none. Idempotent: the erasure of the deleted account repeats it after a crash. */
+export async function endPerson(ctx: Ctx, personId: AccountId): Promise<void> {
+  const home = homeOf(ctx, personId);
+  await changeAccount(home, personId, async (person) => {
+    if (personStatusOf(person) === 'deleted' || (await listOwned(ctx, person)).length > 0) return null;
+    return {
+      values: { ...NAMELESS_PERSON, personEndedAt: home.now, tokenVersion: person.tokenVersion + 1 },
+      writes: [...eraseFactors(home.db, personId), ...(await planLocks(home, personId))],
+    };
+  });
 }
 
 /** Writes that store the logo for PDFs, and the reason if there is none. The reason is null if a logo was stored or none was requested. */

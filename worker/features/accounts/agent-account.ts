@@ -12,8 +12,8 @@ import type { Account } from '#platform/db/tables/accounts.ts';
 import type { ApiKey } from '#platform/db/tables/keys.ts';
 import { admissionObject } from '#platform/objects.ts';
 import { type AccountPlans, PLANS, planAt } from '#rules/plans.ts';
-import { newAccount } from './auth/sign-in.ts';
 import { draftKey } from './keys/keys.ts';
+import { newAccount } from './new-account.ts';
 import { insertAccount, insertKey, revokeKeyRow, toAdmittedAccount, toAdmittedKey } from './store.ts';
 
 const admissionOf = (ctx: Ctx, accountId: string) => admissionObject(ctx, `account:${admissionIdOf(accountId)}`);

@@ -3,12 +3,16 @@ import { giveAllBack } from '#features/connected-chats/community.ts';
 import { dropMailsOf } from '#features/email/outbox.ts';
 import type { Shard } from '#platform/context.ts';
 import { forEach } from '#platform/db/commit.ts';
+import { homeOf } from '#platform/db/directory.ts';
 import { emptyOrBound, type Swept } from '#platform/db/sweeps.ts';
+import { isHandedOver, personStatusOf } from '#rules/access/roles.ts';
+import { endPerson } from './account.ts';
 import { personObject } from './auth/sessions.ts';
 import { planErasedEntries, recordErasure } from './entries/erasure.store.ts';
 import { eraseWhatNames, listUnerased, markErased, planErasedActs } from './erasure.store.ts';
 import { leaveAccounts } from './members/members.ts';
 import { planLocks } from './oauth/identities.ts';
+import { getAccount } from './store.ts';
 
 const ACCOUNTS_MAX = 20;
 const ROWS_MAX = 500;
@@ -28,18 +32,23 @@ export const sweepErasures =
 type EraseArchived = (ctx: Shard, accountId: AccountId) => Promise<number>;
 
 async function eraseRest(ctx: Shard, accountId: AccountId, eraseArchived: EraseArchived): Promise<void> {
+  const account = await getAccount(ctx.db, accountId);
+  const { ownerId } = account;
   const [first, ...others] = [
     ...eraseWhatNames(ctx, accountId, ROWS_MAX),
     ...(await planErasedActs(ctx, accountId, ROWS_MAX)),
-    ...(await planLocks(ctx, accountId)),
+    ...(isHandedOver(account) ? [] : await planLocks(ctx, accountId)),
     ...(await planErasedEntries(ctx, accountId, ROWS_MAX)),
     dropMailsOf(ctx, accountId, ROWS_MAX),
   ];
   const erased = (await ctx.db.batch([first!, ...others])) as D1Result[];
-  const left = await leaveAccounts(ctx, accountId);
+  if (isHandedOver(account)) await endPerson(ctx, ownerId);
+  const owner = homeOf(ctx, ownerId);
+  const hasEnded = personStatusOf(await getAccount(owner.db, ownerId)) === 'deleted';
+  const left = hasEnded ? await leaveAccounts(owner, ownerId) : 0;
   const givenBack = await giveAllBack(ctx, accountId);
   const archived = await eraseArchived(ctx, accountId);
-  await personObject(ctx, accountId).forgetSessions();
+  if (hasEnded) await personObject(ctx, ownerId).forgetSessions();
   if (left === 0 && givenBack === 0 && archived === 0 && erased.every(({ meta }) => meta.changes === 0))
     await ctx.db.batch([recordErasure(ctx, accountId), markErased(ctx, accountId)]);
 }

@@ -31,6 +31,7 @@ import { ACCOUNT } from '#rules/states.ts';
 import { deleteAccount, updateAccount } from './account.ts';
 import { ClaimsBody, Email } from './auth/routes.ts';
 import { actingClaims } from './auth/tokens.ts';
+import { TransferBody } from './members/transfer.routes.ts';
 import { listIdentities } from './oauth/store.ts';
 import { changeSecurity } from './security.ts';
 import { MerchantSettingsPatch, SETTING_NAMES } from './settings.ts';
@@ -103,6 +104,7 @@ const AccountBody = z
     notification_prefs: NotificationPrefsBody,
     merchant_settings: MerchantSettings.describe('Appearance of your checkout pages.'),
     sales_paused: z.boolean(),
+    transfer: TransferBody.optional(),
     claims: ClaimsBody,
     has_password: z.boolean(),
     factors: FactorsBody,
@@ -128,6 +130,12 @@ async function findAccountDetails(ctx: Shard, { id, email }: Account): Promise<A
 async function findPerson(ctx: Ctx, account: Account, { personId }: Actor): Promise<Account> {
   const id = personId ?? account.ownerId;
   return id === account.id ? account : getAccount(homeOf(ctx, id).db, id);
+}
+
+/** Open offer of the account, for its owner and the member. */
+function shownTransfer({ wallNow }: Ctx, { ownerId, transfer }: Account, { personId }: Actor) {
+  const isShown = transfer !== null && transfer.expiresAt > wallNow && (personId === ownerId || personId === transfer.to);
+  return isShown ? { to: transfer.to, expires_at: iso(transfer.expiresAt) } : null;
 }
 
 const toFactors = ({ passkeys, totp, recoveryCodes }: CountedFactors) => ({ passkeys, totp, recovery_codes_left: recoveryCodes });
@@ -157,6 +165,7 @@ const toAccountResource = (ctx: Ctx, account: Account, { person, actor, provider
   notification_prefs: prefsOf(account.notificationPrefs),
   merchant_settings: Object.fromEntries(SETTING_NAMES.map((name) => [name, account.merchantSettings[name] ?? ''])),
   sales_paused: account.salesPausedAt !== null,
+  ...given('transfer', shownTransfer(ctx, account, actor)),
   claims: actingClaims(person, { account }),
   has_password: person.passwordHash !== null,
   factors: toFactors(person.factors ?? NO_FACTORS),

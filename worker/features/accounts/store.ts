@@ -20,6 +20,7 @@ import { usedSignInStates } from '#platform/db/tables/office/sign-in.ts';
 import { brandLogos } from '#platform/db/tables/receipts.ts';
 import { casUpdate, stepRows } from '#platform/db/versioned.ts';
 import { methodsOf } from '#rules/access/factors.ts';
+import { isHandedOver } from '#rules/access/roles.ts';
 import type { AdmittedAccount, AdmittedKey } from '#rules/admission.ts';
 
 export type { MerchantSettings };
@@ -70,8 +71,8 @@ export async function findAdmission(db: Db, admissionId: string): Promise<{ acco
   return { account: toAdmittedAccount(account), keys };
 }
 
-/** True for staff with an email: a wallet proves a key, not a colleague. */
-export const isStaffMember = (account: Account): boolean => account.isStaff && account.email !== null;
+/** True for staff with an email: a wallet proves a key, not a colleague. Staff act in the account that they registered with, so they own it. */
+export const isStaffMember = (account: Account): boolean => account.isStaff && account.email !== null && !isHandedOver(account);
 
 export const toAdmittedAccount = (account: Account): AdmittedAccount => {
   const { id: accountId, plan, planThrough, processorPlans, status, tokenVersion, factors, ownerId, roles, version } = account;
@@ -289,5 +290,6 @@ export const abortUnlessAsBefore = (ctx: Shard, { id, tokenVersion }: Account): 
   abortIf(
     ctx,
     sql`NOT EXISTS (SELECT 1 FROM accounts JOIN persons USING (id)
-      WHERE id = ${boundId(id)} AND status = 'active' AND token_version = ${tokenVersion})`,
+      WHERE id = ${boundId(id)} AND CASE owner_id WHEN id THEN status = 'active' ELSE ended_at IS NULL END
+      AND token_version = ${tokenVersion})`,
   );

@@ -1,10 +1,11 @@
-import type { InvitationId, MailId } from '#core/ids.ts';
+import type { AccountId, InvitationId, MailId } from '#core/ids.ts';
 import type { Locale } from '#core/locales.ts';
 import { DAY, MINUTE, SECOND } from '#core/time.ts';
 import type { EmailDefinition } from '#emails/emails.ts';
 import type { Rendered } from '#emails/render.tsx';
 import { emailToken, isProvable } from '#features/accounts/auth/email-proof.ts';
 import { findAccountByEmail } from '#features/accounts/auth/sign-in.ts';
+import { getOwner } from '#features/accounts/members/acting.ts';
 import { findLinkedInvitation } from '#features/accounts/members/invitation.store.ts';
 import { invitationToken, isOpenLink } from '#features/accounts/members/invitation-link.ts';
 import { notMeToken } from '#features/accounts/not-me/link.ts';
@@ -19,6 +20,7 @@ import type { Mail } from '#platform/db/tables/mail.ts';
 import { admissionObject } from '#platform/objects.ts';
 import type { MailOutcome } from '#platform/providers/mail/mail-provider.ts';
 import { hasMail, type MailConfig, mailProviderOf } from '#platform/providers/mail/mail-providers.ts';
+import { personStatusOf } from '#rules/access/roles.ts';
 import { type DisputedChange, type EmailFacts, type EmailTemplate, prefsOf } from '#rules/emails.ts';
 import { PLANS, planAt } from '#rules/plans.ts';
 import { MAIL } from '#rules/states.ts';
@@ -36,15 +38,31 @@ async function resolveRecipient(
   account: Account | null,
 ): Promise<{ account: Account | null; address: string } | null> {
   const { EMAILS } = await import('#emails/emails.ts');
-  const email = EMAILS[mail.template];
-  if (account ? account.status !== 'active' : mail.accountId !== null) return null;
+  const email: EmailDefinition<never> = EMAILS[mail.template];
+  if (account ? statusFor(email, mail, account) !== 'active' : mail.accountId !== null) return null;
   const until = (email as EmailDefinition<object>).until?.(mail.facts);
   if (until !== undefined && Date.parse(until) <= ctx.now) return null;
   if (email.token === 'invitation') return (await isInvited(ctx, mail)) ? { account, address: mail.address! } : null;
   if (email.token && email.token !== 'not_me' && !(account && isProvable(ctx, email.token, account, mail))) return null;
   if (email.pref && account && !prefsOf(account.notificationPrefs)[email.pref]) return null;
-  if (email.to === 'owner') return account?.email && account.emailVerified ? { account, address: account.email } : null;
-  return mail.address === null ? null : { account, address: mail.address };
+  if (email.to === 'owner') return account ? resolveOwner(ctx, account) : null;
+  return mail.address === null ? null : { account: await findNotified(ctx, mail, account), address: mail.address };
+}
+
+/** Status that decides: of the person for an email about a way to sign in, else of the account. */
+const statusFor = ({ token, isOfMerchant }: Pick<EmailDefinition<never>, 'token' | 'isOfMerchant'>, mail: Mail, account: Account) =>
+  token && token !== 'invitation' && !isOfMerchant && mail.subjectId === null ? personStatusOf(account) : account.status;
+
+async function resolveOwner(ctx: Ctx, account: Account): Promise<{ account: Account; address: string } | null> {
+  const owner = await getOwner(ctx, account);
+  return owner.email !== null && owner.emailVerified ? { account: owner, address: owner.email } : null;
+}
+
+/** Person whom a security email about an account of another id is for, else the one of the same id. */
+async function findNotified(ctx: Ctx, { template, subjectId }: Mail, account: Account | null): Promise<Account | null> {
+  const { EMAILS } = await import('#emails/emails.ts');
+  if (subjectId === null || EMAILS[template].token !== 'not_me') return account;
+  return (await findAccount(homeOf(ctx, subjectId).db, subjectId as AccountId)) ?? null;
 }
 
 /** True if the link of the email is the newest one of an open invitation. */
@@ -75,7 +93,8 @@ function tokenOf(ctx: Ctx, token: NonNullable<EmailDefinition<object>['token']>,
   if (token === 'invitation')
     return invitationToken(ctx, { id: mail.subjectId!, expiresAt: Date.parse((mail.facts as EmailFacts['invitation']).expires_at) });
   if (token !== 'not_me') return emailToken(ctx, token, account, mail.createdAt);
-  const { change = 'payout', at } = mail.facts as { change?: DisputedChange; at: string };
+  const unnamed = mail.template === 'ownership_transfer' ? 'transfer' : 'payout';
+  const { change = unnamed, at } = mail.facts as { change?: DisputedChange; at: string };
   return notMeToken(ctx, account, { change, at: Date.parse(at) }, mail.address ?? '');
 }
 

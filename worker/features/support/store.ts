@@ -13,16 +13,8 @@ import type { TicketStatus } from '#rules/states.ts';
 
 const REACHABLE = sql`status = 'active' AND email_verified = 1 AND email IS NOT NULL`;
 
-export const isReachable = async (db: Db, accountId: AccountId): Promise<boolean> =>
-  (await db
-    .select({ id: accounts.id })
-    .from(accounts)
-    .innerJoin(persons, eq(persons.id, accounts.id))
-    .where(and(eq(accounts.id, accountId), REACHABLE))
-    .get()) !== undefined;
-
 export async function listReachableStaff(db: Db, limit: number): Promise<AccountId[]> {
-  const isStaff = and(sql`is_staff = 1`, REACHABLE);
+  const isStaff = and(sql`is_staff = 1 AND owner_id = accounts.id`, REACHABLE);
   return (
     await db
       .select({ id: persons.id })

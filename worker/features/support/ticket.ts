@@ -10,7 +10,8 @@ import {
 } from '#core/ids.ts';
 import { SUPPORT_MESSAGES_MAX } from '#core/limits.ts';
 import { HOUR, SECOND } from '#core/time.ts';
-import { findAccount } from '#features/accounts/store.ts';
+import { getOwner } from '#features/accounts/members/acting.ts';
+import { findAccount, getAccount } from '#features/accounts/store.ts';
 import { planEmail } from '#features/email/outbox.ts';
 import { findMembership } from '#features/memberships/store.ts';
 import { findPayment } from '#features/payments/store.ts';
@@ -24,7 +25,7 @@ import type { EmailFacts, EmailTemplate } from '#rules/emails.ts';
 import type { EventType, NewEvent } from '#rules/events.ts';
 import { TICKET } from '#rules/states.ts';
 import { type Thread, toMessageResource, toTicketResource } from './resource.ts';
-import { findTicket, insertMessage, insertTicket, isReachable, listReachableStaff, listWritten, updateTicket } from './store.ts';
+import { findTicket, insertMessage, insertTicket, listReachableStaff, listWritten, updateTicket } from './store.ts';
 import { loadThread, locateTicket, requireStaff } from './thread.ts';
 
 interface NewTicket {
@@ -263,8 +264,11 @@ async function planTicketEmails(ctx: Scope, news: TicketNews): Promise<Write[]> 
   });
 }
 
-const reachableMerchant = async ({ db }: Scope, { merchantId }: Ticket): Promise<AccountId[]> =>
-  (await isReachable(db, merchantId)) ? [merchantId] : [];
+async function reachableMerchant(ctx: Scope, { merchantId }: Ticket): Promise<AccountId[]> {
+  const account = await getAccount(ctx.db, merchantId);
+  const { email, emailVerified } = await getOwner(ctx, account);
+  return account.status === 'active' && emailVerified && email !== null ? [merchantId] : [];
+}
 
 async function reachableStaff(ctx: Scope, { merchantId }: Ticket): Promise<AccountId[]> {
   const { found } = await readEach(ctx, ({ db }) => listReachableStaff(db, STAFF_MAX));

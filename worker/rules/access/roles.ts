@@ -1,3 +1,5 @@
+import { DAY } from '#core/time.ts';
+import type { AccountStatus } from '../states.ts';
 import { GROUPS, type Group, type KeyScope } from './scopes.ts';
 
 /** Roles of a person in an account. */
@@ -52,3 +54,20 @@ export const roleIn = (
   { ownerId, roles }: { ownerId: string; roles: Readonly<Record<string, GivenRole>> },
   personId: string,
 ): Role | null => (personId === ownerId ? 'owner' : (roles[personId] ?? null));
+
+/** Time for which an account is offered to a member. */
+export const TRANSFER_MS = 7 * DAY;
+
+/** True if the person of the same id does not own the account. */
+export const isHandedOver = ({ id, ownerId }: { id: string; ownerId: string }): boolean => id !== ownerId;
+
+/** Status of the person of the same id, who ends apart from an account that was handed over. */
+export const personStatusOf = (account: {
+  id: string;
+  ownerId: string;
+  status: AccountStatus;
+  personEndedAt: number | null;
+}): AccountStatus => {
+  if (!isHandedOver(account)) return account.status;
+  return account.personEndedAt === null ? 'active' : 'deleted';
+};

@@ -49,6 +49,7 @@ export async function authenticate(
     rateMultiplier: ctx.config.RATE_MULTIPLIER,
     now: ctx.now,
     wallNow: ctx.wallNow,
+    ...(isSelf && presented.actsOn !== presented.personId && { isElsewhere: true as const }),
     ...(c.var.isInner && { isInner: true as const }),
   };
   if (isSelf) await requireMember(c, presented, request);

@@ -9,16 +9,18 @@ import type { Write } from '#platform/db/commit.ts';
 import { findShardAt } from '#platform/db/directory.ts';
 import type { StoreAnswer } from '#platform/db/once.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
+import { personStatusOf } from '#rules/access/roles.ts';
 import { type AccountChange, changeAccount } from '../change-account.ts';
 import { claiming, planRevokeAccess, recordClaim, withoutAccess } from '../claim/claim.ts';
 import { isAddressLocked, moveAddress, planUnowned, recordDisowned } from '../claim/move-address.ts';
 import { type AccountAccess, findAccountAccess } from '../claim/store.ts';
+import { NEW_ACCOUNT } from '../new-account.ts';
 import { requireGoodPassword } from '../passwords/weak-passwords.ts';
 import { findAccount } from '../store.ts';
 import { isLinkMac, linkMacs } from './emailed-links.ts';
 import { planSecurityAlert } from './owner-emails.ts';
 import { newPasswordHash } from './passwords.ts';
-import { NEW_ACCOUNT, normaliseEmail } from './sign-in.ts';
+import { normaliseEmail } from './sign-in.ts';
 
 export type EmailPurpose = 'verify' | 'reset' | 'sign_in';
 
@@ -60,7 +62,7 @@ export const isUnreachable = (ctx: Shard, email: string): Promise<boolean> =>
 async function isProof(ctx: Shard, purpose: EmailPurpose, account: Account, token: string): Promise<boolean> {
   const [, id, expiry = '', mac = ''] = TOKEN.exec(token) ?? [];
   const expiresAt = Number.parseInt(expiry, 36);
-  if (id !== account.id || account.email === null || account.status !== 'active' || expiresAt <= ctx.wallNow) return false;
+  if (id !== account.id || account.email === null || personStatusOf(account) !== 'active' || expiresAt <= ctx.wallNow) return false;
   const isOurs = isLinkMac(ctx, mac, ...signed(purpose, account, expiresAt));
   return isOurs && (purpose !== 'verify' || !account.emailVerified || (await isUnreachable(ctx, account.email)));
 }
@@ -202,7 +204,7 @@ export async function resetPassword(
       return { values, writes, wasStored, result: { ended: null, isNewAccount: false } };
     }
     const unsold = account.emailVerified ? [] : await planUnowned(home, account);
-    const access = await findAccountAccess(home, account.id);
+    const access = await findAccountAccess(home, account);
     return {
       values: { ...withoutAccess(home, account, access), ...values },
       writes: [...unsold, ...planRevokeAccess(home, account, access), recordClaim(home, account.id), entry],

@@ -6,8 +6,9 @@ import type { Write } from '#platform/db/commit.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import { given } from '#platform/http/openapi.ts';
 import { hasMail } from '#platform/providers/mail/mail-providers.ts';
+import { isHandedOver } from '#rules/access/roles.ts';
 import type { EmailFacts } from '#rules/emails.ts';
-import { readHomes } from '../members/acting.ts';
+import { getOwner, readHomes } from '../members/acting.ts';
 import { listPersons } from '../members/store.ts';
 import { findAccount } from '../store.ts';
 
@@ -48,20 +49,29 @@ function callerFacts({ acting: { actor, origin } }: Ctx): Partial<EmailFacts['se
   };
 }
 
-export function planSecurityAlert(ctx: Shard, account: Account, alert: Alert): Write[] {
+/** Subject of an email about an account to an owner with another id. Its link is the owner's. */
+const readerOf = (owner: Account, accountId: AccountId) => (owner.id === accountId ? {} : { subjectId: owner.id });
+
+/** Notifies a person. `accountId`: account of the change, if not the one of the same id. */
+export function planSecurityAlert(ctx: Shard, person: Account, alert: Alert, accountId: AccountId = person.id): Write[] {
   const facts = { ...callerFacts(ctx), ...alert, at: iso(ctx.wallNow) };
   // The address of an email or password that is replaced is notified, verified or not.
-  const replaced = ['email', 'password'].includes(alert.change) && account.email !== null ? [account.email] : [];
-  return [...new Set([...replaced, ...ownerAddresses(ctx, account)])].flatMap((address) => {
+  const replaced = ['email', 'password'].includes(alert.change) && person.email !== null ? [person.email] : [];
+  return [...new Set([...replaced, ...ownerAddresses(ctx, person)])].flatMap((address) => {
     const counted = { templates: ['security_alert' as const], addressKeys: addressKeysOf(ctx, address), since: ctx.wallNow - HOUR };
-    const max = account.emailVerified ? ALERTS_AN_HOUR.verified : ALERTS_AN_HOUR.unverified;
-    return planEmail(ctx, { template: 'security_alert', facts, accountId: account.id, address }, { counted, max }).writes;
+    const max = person.emailVerified ? ALERTS_AN_HOUR.verified : ALERTS_AN_HOUR.unverified;
+    return planEmail(ctx, { template: 'security_alert', facts, accountId, address, ...readerOf(person, accountId) }, { counted, max })
+      .writes;
   });
 }
 
+/** Notifies the owner of a change of the account. */
+export const planOwnerAlert = async (ctx: Shard, account: Account, alert: Alert): Promise<Write[]> =>
+  planSecurityAlert(ctx, await getOwner(ctx, account), alert, account.id);
+
 export async function planAlertFor(ctx: Shard, accountId: AccountId, alert: Alert): Promise<Write[]> {
   const account = hasMail(ctx) ? await findAccount(ctx.db, accountId) : undefined;
-  return account ? planSecurityAlert(ctx, account, alert) : [];
+  return account ? planOwnerAlert(ctx, account, alert) : [];
 }
 
 /** Verified addresses of the admins of an account. */
@@ -78,19 +88,35 @@ export async function planPayoutEmail(
 ): Promise<Write[]> {
   const account = hasMail(ctx) ? await findAccount(ctx.db, accountId) : undefined;
   const facts = { ...payout, at: iso(ctx.wallNow) };
-  const addresses = account ? [...ownerAddresses(ctx, account), ...(await listAdminAddresses(ctx, account))] : [];
-  return [...new Set(addresses)].flatMap((address) => planEmail(ctx, { template: 'payout_changed', facts, accountId, address }).writes);
+  if (!account) return [];
+  const owner = await getOwner(ctx, account);
+  const addresses = [...ownerAddresses(ctx, owner), ...(await listAdminAddresses(ctx, account))];
+  const email = { template: 'payout_changed' as const, facts, accountId, ...readerOf(owner, accountId) };
+  return [...new Set(addresses)].flatMap((address) => planEmail(ctx, { ...email, address }).writes);
+}
+
+type TransferFacts = EmailFacts['ownership_transfer'];
+
+/** Notifies both persons that a transfer began or ended. */
+export function planTransferEmails(
+  ctx: Shard,
+  accountId: AccountId,
+  people: { from: Account; to: Account },
+  facts: TransferFacts,
+): Write[] {
+  return Object.values(people).flatMap((person) =>
+    ownerAddresses(ctx, person).flatMap(
+      (address) => planEmail(ctx, { template: 'ownership_transfer', facts, accountId, address, ...readerOf(person, accountId) }).writes,
+    ),
+  );
 }
 
 const LINKS_AN_HOUR = 3;
 
-export function planVerification(
-  ctx: Shard,
-  { id, email, displayName, createdAt }: Account,
-  limit?: NonNullable<Parameters<typeof planEmail>[2]>,
-): Write[] {
+export function planVerification(ctx: Shard, account: Account, limit?: NonNullable<Parameters<typeof planEmail>[2]>): Write[] {
+  const { id, email, displayName, name, createdAt } = account;
   if (email === null) return [];
-  const facts = { account: displayName, created_at: iso(createdAt) };
+  const facts = { account: isHandedOver(account) ? name : displayName, created_at: iso(createdAt) };
   return planEmail(ctx, { template: 'verify_email', facts, accountId: id, address: email }, limit ?? linksAnHour(ctx, email)).writes;
 }
 

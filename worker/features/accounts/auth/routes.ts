@@ -21,10 +21,11 @@ import type { SignIn } from '#rules/admission.ts';
 import { PLAN_NAMES, planAt } from '#rules/plans.ts';
 import { endOwnSession, endOwnSessions } from '../entries/ended-sessions.ts';
 import { findActing } from '../members/acting.ts';
+import { NEW_TOKEN_VERSION } from '../new-account.ts';
 import { signInByLink } from '../passwords/sign-in-link.ts';
 import { bearerOf } from './authenticate.ts';
 import { draftFirstSession, startFirstSession, startSession } from './sessions.ts';
-import { emailKeysOf, homeOfRegistration, logIn, NEW_TOKEN_VERSION, refreshSession, registerAccount } from './sign-in.ts';
+import { emailKeysOf, homeOfRegistration, logIn, refreshSession, registerAccount } from './sign-in.ts';
 import { type Acting, actingClaims, issueToken } from './tokens.ts';
 import { issueLoginNonce, logInWithWallet } from './wallet-sign-in.ts';
 

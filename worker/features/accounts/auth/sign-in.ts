@@ -1,18 +1,18 @@
 import { pepperedHashes } from '#core/crypto.ts';
 import { ApiError } from '#core/errors.ts';
-import { type AccountId, admissionIdOf, newIdIn } from '#core/ids.ts';
 import { DAY } from '#core/time.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
-import { personIn, recordAction } from '#platform/db/audit/record-action.ts';
 import { commitNew, isConstraint, type Write } from '#platform/db/commit.ts';
-import { drawPartition, homeForNew, homeOf } from '#platform/db/directory.ts';
+import { homeForNew, homeOf } from '#platform/db/directory.ts';
 import { findNamed, type IsUsed, NameTaken, withNames } from '#platform/db/names/names.ts';
 import { type StoreAnswer, skipStoring, withAnswer } from '#platform/db/once.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import type { Region } from '#platform/variables/regions.ts';
+import { personStatusOf } from '#rules/access/roles.ts';
 import { SESSION_MS } from '#rules/access/sessions.ts';
 import type { SignIn } from '#rules/admission.ts';
 import { findRole } from '../members/acting.ts';
+import { newAccount, recordNewAccount } from '../new-account.ts';
 import { checkPassword } from '../passwords/tries.ts';
 import { requireGoodPassword } from '../passwords/weak-passwords.ts';
 import { planAccountPayout } from '../payout.ts';
@@ -48,67 +48,6 @@ export const walletKeysOf = (ctx: Ctx, walletAddress: string): AccountKeys & { k
   column: 'walletKey',
   keys: pepperedHashes(ctx.config.PEPPER, 'wallet', walletAddress),
 });
-
-type SignInIdentity = Partial<Pick<Account, 'email' | 'emailKey' | 'passwordHash' | 'walletAddress' | 'walletKey'>>;
-
-/** Name of an account that its person has not named. */
-export const NEW_ACCOUNT = 'New account';
-
-/** Token version of a new account. */
-export const NEW_TOKEN_VERSION = 1;
-
-export function newAccount(ctx: Shard, displayName: string, identity: SignInIdentity): Account {
-  const accountId = newIdIn<AccountId>(ctx.now, drawPartition(ctx));
-  return {
-    id: accountId,
-    admissionId: admissionIdOf(accountId),
-    ownerId: accountId,
-    payoutWallet: identity.walletAddress ?? null,
-    roles: {},
-    name: displayName,
-    lastAccountId: null,
-    email: null,
-    emailKey: null,
-    walletAddress: null,
-    walletKey: null,
-    passwordHash: null,
-    displayName,
-    plan: 'free',
-    planThrough: null,
-    processorPlans: [],
-    status: 'active',
-    isStaff: false,
-    tokenVersion: NEW_TOKEN_VERSION,
-    emailVerified: false,
-    formerEmails: [],
-    factors: null,
-    factorsEndAt: null,
-    timezone: 'UTC',
-    locale: 'en',
-    notificationPrefs: {},
-    merchantSettings: {},
-    salesPausedAt: null,
-    createdAt: ctx.now,
-    claimed: null,
-    deletedAt: null,
-    erasedAt: null,
-    version: 1,
-    ...identity,
-  };
-}
-
-/** Entry of a registration. */
-export const recordNewAccount = (ctx: Shard, { id, displayName, email, walletAddress }: Account): Write =>
-  recordAction(
-    ctx,
-    { merchantId: id, livemode: true },
-    {
-      action: 'account.created',
-      subject: { type: 'account', id },
-      after: { display_name: displayName, email, wallet_address: walletAddress },
-      by: personIn(id),
-    },
-  );
 
 export async function storeAccount(
   ctx: Shard,
@@ -172,16 +111,26 @@ export async function logIn(ctx: Ctx, input: { email: string; password: string }
   const find = () => findAccountByEmail(ctx, input.email);
   const check = () => findByPassword(ctx, input.password, find);
   const account = await checkPassword(ctx, { email: normaliseEmail(input.email), ip, check, find });
-  requireActive(account);
+  requireActivePerson(account);
   ctx.defer(renewPasswordHash(homeOf(ctx, account.id), account, input.password));
   return account;
 }
 
 /** Throws 403 if the account is suspended or deleted. Call only after the caller has proved ownership of the account. */
 export function requireActive(account: Account): Account {
-  if (account.status === 'suspended') throw new ApiError('account_suspended');
-  if (account.status === 'deleted') throw new ApiError('account_deleted');
+  requireStatus(account.status);
   return account;
+}
+
+/** Throws 403 if the person who signs in is suspended or deleted. Call only after the proof. */
+export function requireActivePerson(person: Account): Account {
+  requireStatus(personStatusOf(person));
+  return person;
+}
+
+function requireStatus(status: Account['status']): void {
+  if (status === 'suspended') throw new ApiError('account_suspended');
+  if (status === 'deleted') throw new ApiError('account_deleted');
 }
 
 const REFRESH_GRACE_MS = 7 * DAY;
@@ -194,7 +143,7 @@ export async function refreshSession(ctx: Ctx, token: string | null): Promise<{ 
   const claims = token ? await readToken(ctx, token, REFRESH_GRACE_MS) : null;
   const account = claims ? await findAccount(homeOf(ctx, claims.sub).db, claims.sub) : null;
   if (!claims || !account) throw new ApiError('invalid_authorization');
-  requireActive(account);
+  requireActivePerson(account);
   const { signIn } = claims;
   if (claims.ver !== account.tokenVersion || ctx.wallNow - signIn.firstIat > SESSION_MS) throw new ApiError('invalid_authorization');
   const used = { sessionId: signIn.sessionId, tokenVersion: claims.ver };

@@ -12,9 +12,10 @@ import type { Account, LoginNonce } from '#platform/db/tables/accounts.ts';
 import type { Origin } from '#rules/access/sessions.ts';
 import type { SignIn } from '#rules/admission.ts';
 import { noteRefusedSignIn } from '../entries/sign-ins.ts';
+import { newAccount } from '../new-account.ts';
 import { findAccountByKeys, insertLoginNonce, returnLoginNonce, takeLoginNonce } from '../store.ts';
 import { startSession } from './sessions.ts';
-import { newAccount, requireActive, storeAccount, walletKeysOf, walletName } from './sign-in.ts';
+import { requireActivePerson, storeAccount, walletKeysOf, walletName } from './sign-in.ts';
 
 /** Long enough to find the wallet's window, short enough to limit the use of a stolen signature. */
 const NONCE_SECONDS = 300;
@@ -73,7 +74,7 @@ export async function logInWithWallet(
     throw new ApiError('invalid_credentials', { detail });
   }
   try {
-    const account = requireActive(await openWalletAccount(ctx, walletAddress));
+    const account = requireActivePerson(await openWalletAccount(ctx, walletAddress));
     return { account, signIn: await startSession(ctx, account, method, origin) };
   } catch (error) {
     // The wallet has proved itself, so the same signature may be sent again after the outage.

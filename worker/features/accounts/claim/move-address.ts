@@ -4,8 +4,10 @@ import { recordAction } from '#platform/db/audit/record-action.ts';
 import type { Write } from '#platform/db/commit.ts';
 import { hasDirectory, type IsUsed, type Name, withNames } from '#platform/db/names/names.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
-import { emailKeysOf, emailName, newAccount, recordNewAccount } from '../auth/sign-in.ts';
+import { personStatusOf } from '#rules/access/roles.ts';
+import { emailKeysOf, emailName } from '../auth/sign-in.ts';
 import { changeAccount } from '../change-account.ts';
+import { newAccount, recordNewAccount } from '../new-account.ts';
 import { listIdentities } from '../oauth/store.ts';
 import { abortIfTaken, findAccount, insertAccount } from '../store.ts';
 import { abortIfSold, hasSold } from './store.ts';
@@ -65,7 +67,7 @@ export async function moveAddress(home: Shard, known: Account, { plan, names = [
   const change = (reserved: Write[]) =>
     changeAccount(home, known.id, async (account) => {
       const planned = await plan(account, reader);
-      const isSame = account.emailKey === known.emailKey && !account.emailVerified && account.status === 'active';
+      const isSame = account.emailKey === known.emailKey && !account.emailVerified && personStatusOf(account) === 'active';
       if (!isSame) throw new ApiError('state_conflict', { meta: { reason: 'contended' } });
       return {
         values: { email: null, emailKey: null },

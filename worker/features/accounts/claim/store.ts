@@ -3,6 +3,7 @@ import type { AccountId } from '#core/ids.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import { boundId } from '#platform/db/among.ts';
 import { abortIf, type Write } from '#platform/db/commit.ts';
+import type { Account } from '#platform/db/tables/accounts.ts';
 import { archivedPayments } from '#platform/db/tables/archives.ts';
 import { handoffs, paymentSessions } from '#platform/db/tables/checkout.ts';
 import { sellerDomains } from '#platform/db/tables/office/domains.ts';
@@ -12,6 +13,7 @@ import { railSettings } from '#platform/db/tables/rails.ts';
 import { brandLogos } from '#platform/db/tables/receipts.ts';
 import { webhookDeliveries, webhookEndpoints } from '#platform/db/tables/webhooks.ts';
 import { stepRows } from '#platform/db/versioned.ts';
+import { isHandedOver } from '#rules/access/roles.ts';
 import { endSalesTo, stopAuthorizations } from '../payouts/open-sales.store.ts';
 
 const HAS_SOLD = (
@@ -19,6 +21,7 @@ const HAS_SOLD = (
 ) => sql`EXISTS (SELECT 1 FROM payments WHERE merchant_id = ${boundId(accountId)} AND livemode = 1 AND status = 'CONFIRMED')
   OR EXISTS (SELECT 1 FROM archived_payments WHERE ${and(eq(archivedPayments.merchantId, accountId), eq(archivedPayments.livemode, true))})`;
 
+/** True if buyers have paid the account of this id, also after it was handed over. */
 export async function hasSold(db: Db, accountId: AccountId): Promise<boolean> {
   const [row] = await db.all<{ sold: number }>(sql`SELECT (${HAS_SOLD(accountId)}) AS sold`);
   return row?.sold === 1;
@@ -33,18 +36,22 @@ export interface AccountAccess {
   wallets: number;
 }
 
-export async function findAccountAccess({ db, now }: Shard, id: AccountId): Promise<AccountAccess> {
+/** Counts what a claim ends: for a person who handed the account over, ways to sign in alone. */
+export async function findAccountAccess({ db, now }: Shard, { id, ownerId }: Pick<Account, 'id' | 'ownerId'>): Promise<AccountAccess> {
   const [row] = await db.all<AccountAccess>(sql`SELECT
     (SELECT count(*) FROM api_keys WHERE merchant_id = ${boundId(id)} AND livemode IN (0, 1)
       AND (revoked_at IS NULL OR revoked_at > ${now}) AND (expires_at IS NULL OR expires_at > ${now})) AS keys,
     (SELECT count(*) FROM webhook_endpoints WHERE merchant_id = ${boundId(id)} AND livemode IN (0, 1) AND status = 'enabled') AS endpoints,
     (SELECT count(*) FROM sign_in_identities WHERE account_id = ${boundId(id)}) AS providers,
     (SELECT count(*) FROM payout_wallets WHERE merchant_id = ${boundId(id)} AND disowned_at IS NULL) AS wallets`);
-  return row!;
+  return isHandedOver({ id, ownerId }) ? { ...row!, keys: 0, endpoints: 0, wallets: 0 } : row!;
 }
 
+export const deleteIdentities = (db: Db, personId: AccountId): Write =>
+  db.delete(signInIdentities).where(eq(signInIdentities.accountId, personId));
+
 /**
- * Revokes all access of the previous holder, in the batch that gives the account to the reader of the address: other identities, enabled
+ * Revokes all access of the previous holder, in the batch that gives the account to the reader of the address: enabled
  * endpoints and their pending deliveries, payout wallets and links, the domain, the PDF logo and open sales.
  */
 export function revokeAccess(ctx: Shard, accountId: AccountId): Write[] {
@@ -58,7 +65,6 @@ export function revokeAccess(ctx: Shard, accountId: AccountId): Write[] {
   const ofDeliveries = and(eq(webhookDeliveries.merchantId, accountId), inArray(webhookDeliveries.livemode, both));
   const ofProducts = and(eq(products.merchantId, accountId), inArray(products.livemode, both));
   return [
-    db.delete(signInIdentities).where(eq(signInIdentities.accountId, accountId)),
     stepRows(db, webhookEndpoints, { status: 'disabled', disabledReason: 'account_claimed', updatedAt: now }, ofEndpoints),
     db
       .update(webhookDeliveries)

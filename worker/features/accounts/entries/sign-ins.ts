@@ -14,6 +14,7 @@ import { homeOf } from '#platform/db/directory.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import { announceEntries } from '#platform/queues/send-jobs.ts';
 import { sharedNetworkOf } from '#rules/access/networks.ts';
+import { personStatusOf } from '#rules/access/roles.ts';
 import type { Session, SessionMethod } from '#rules/access/sessions.ts';
 
 const ownLog = (personId: AccountId) => ({ merchantId: personId, livemode: true });
@@ -47,10 +48,10 @@ interface RefusedSignIn {
  * Notes a refused sign-in of a person, the first of an hour and network. Deferred, so that the time of the answer says nothing about the
  * person.
  */
-export function noteRefusedSignIn(ctx: Ctx, find: () => Promise<Pick<Account, 'id' | 'status'> | undefined>, refused: RefusedSignIn): void {
+export function noteRefusedSignIn(ctx: Ctx, find: () => Promise<Account | undefined>, refused: RefusedSignIn): void {
   const note = async () => {
     const person = await find();
-    if (person && person.status !== 'deleted') await recordRefusedSignIn(ctx, person.id, refused);
+    if (person && personStatusOf(person) !== 'deleted') await recordRefusedSignIn(ctx, person.id, refused);
   };
   ctx.defer(note().catch((error: unknown) => ctx.note(`sign-in not recorded: ${formatErrorChain(error)}`)));
 }

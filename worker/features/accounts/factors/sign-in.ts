@@ -6,7 +6,7 @@ import type { Account } from '#platform/db/tables/accounts.ts';
 import type { Origin } from '#rules/access/sessions.ts';
 import { SIGN_IN_PROVIDERS, type SignIn } from '#rules/admission.ts';
 import { type ProvenFactor, personObject, startSession } from '../auth/sessions.ts';
-import { requireActive } from '../auth/sign-in.ts';
+import { requireActivePerson } from '../auth/sign-in.ts';
 import { noteRefusedSignIn, refusalReasonOf } from '../entries/sign-ins.ts';
 import { listIdentities } from '../oauth/store.ts';
 import { beginCeremony } from '../passkeys/ceremony.ts';
@@ -45,7 +45,7 @@ export async function signInWithPasskey(
     noteRefusedSignIn(ctx, async () => account, { method: 'passkey', reason: 'invalid_credentials' });
     throw refusedPasskey();
   }
-  requireActive(account);
+  requireActivePerson(account);
   if (!(await proven.spend())) throw refusedPasskey();
   return { account, signIn: await beginProven(home, account, 'passkey', origin, proven) };
 }
@@ -88,7 +88,7 @@ export async function redeemTicket(
   const home = ticket && homeOf(ctx, ticket.personId);
   const account = ticket && (await findAccount(home!.db, ticket.personId));
   if (!ticket || !home || !account || account.factors === null) throw wrongProof('The ticket was used or has expired. Sign in again.');
-  requireActive(account);
+  requireActivePerson(account);
   const proven = await tryTicket(ctx, { ...ticket, isCode: isCode(proof) }, async () => {
     const checked = ticket.tokenVersion === account.tokenVersion ? await checkProof(home, account, proof, 'sign_in') : null;
     const isOurs = checked && (await takeState(globalOf(ctx).db, ticket.id, ticket.expiresAt)) && (await checked.spend());

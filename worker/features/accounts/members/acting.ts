@@ -1,11 +1,13 @@
-import type { AccountId } from '#core/ids.ts';
+import { type AccountId, admissionIdOf } from '#core/ids.ts';
 import type { Ctx } from '#platform/context.ts';
-import { homeOf } from '#platform/db/directory.ts';
+import { homeOf, newIdAbout } from '#platform/db/directory.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
-import { roleIn } from '#rules/access/roles.ts';
+import { isHandedOver, roleIn } from '#rules/access/roles.ts';
 import type { Acting } from '../auth/tokens.ts';
-import { findAccount } from '../store.ts';
-import { listAmong, listJoined, listJoinedAt } from './store.ts';
+import { changeAccount } from '../change-account.ts';
+import { newAccount, recordNewAccount } from '../new-account.ts';
+import { findAccount, getAccount, insertAccount } from '../store.ts';
+import { insertJoined, listAmong, listJoined, listJoinedAt } from './store.ts';
 
 /** Reads the role of a person at the account itself. Null: no member, or no account. */
 export async function findRole(ctx: Ctx, person: Account, accountId: AccountId): Promise<Acting | null> {
@@ -28,10 +30,10 @@ export async function readHomes<T>(
   return (await Promise.all([...groups.values()].map((group) => read(homeOf(ctx, group[0]!), group)))).flat();
 }
 
-/** Lists the accounts of a person with the roles there, the own one first. */
+/** Lists the accounts of a person with the roles there, the one of the same id first. */
 export async function listActing(ctx: Ctx, person: Account): Promise<(Acting & { joinedAt: number })[]> {
   const joined = await listJoined(homeOf(ctx, person.id).db, person.id);
-  const found = await readHomes(ctx, [person.id, ...joined], async ({ db }, ids) => {
+  const found = await readHomes(ctx, [...new Set([person.id, ...joined])], async ({ db }, ids) => {
     const [accounts, joinedAt] = await Promise.all([listAmong(db, ids), listJoinedAt(db, person.id, ids)]);
     return accounts.flatMap((account) => {
       const role = account.status === 'deleted' ? null : roleIn(account, person.id);
@@ -43,8 +45,45 @@ export async function listActing(ctx: Ctx, person: Account): Promise<(Acting & {
   );
 }
 
-/** Finds the account that a person acts on after a sign-in: the last one if its members still include the person, else the own one. */
+/** Loads the person who owns an account. */
+export const getOwner = async (ctx: Ctx, account: Account): Promise<Account> =>
+  isHandedOver(account) ? getAccount(homeOf(ctx, account.ownerId).db, account.ownerId) : account;
+
+/** Lists the accounts that a person owns, but one. */
+export async function listOwned(ctx: Ctx, person: Account, except?: AccountId): Promise<Account[]> {
+  const found = await listActing(ctx, person);
+  return found.flatMap(({ account, role }) => (role === 'owner' && account.id !== except ? [account] : []));
+}
+
+/**
+ * Finds the account that a person acts on after a sign-in: the last one if its members still include the person, else the own one. A person
+ * who was left without any gets an empty one.
+ */
 export async function findActing(ctx: Ctx, person: Account): Promise<Acting> {
   const last = await findRole(ctx, person, person.lastAccountId ?? person.id);
-  return last?.account.status === 'active' ? last : { account: person, role: 'owner' };
+  if (last?.account.status === 'active') return last;
+  if (!isHandedOver(person)) return { account: person, role: 'owner' };
+  return (await findActive(ctx, person)) ?? openAccount(ctx, person);
+}
+
+const findActive = async (ctx: Ctx, person: Account): Promise<Acting | undefined> =>
+  (await listActing(ctx, person)).find(({ account }) => account.status === 'active');
+
+/** Creates an empty account of a person who handed the first one over. Concurrent sign-ins end in the same one. */
+async function openAccount(ctx: Ctx, person: Account): Promise<Acting> {
+  const home = homeOf(ctx, person.id);
+  const id = newIdAbout<AccountId>(home, home.now, person.id);
+  const account: Account = { ...newAccount(home, person.name, {}), name: '', id, admissionId: admissionIdOf(id), ownerId: person.id };
+  let acting: Acting = { account, role: 'owner' };
+  await changeAccount(home, person.id, async (now) => {
+    const found = await findActive(ctx, now);
+    if (found) acting = found;
+    if (found) return null;
+    acting = { account, role: 'owner' };
+    return {
+      values: { lastAccountId: id },
+      writes: [...insertAccount(home.db, account), insertJoined(home.db, person.id, id), recordNewAccount(home, account)],
+    };
+  });
+  return acting;
 }

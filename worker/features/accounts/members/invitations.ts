@@ -15,7 +15,7 @@ import { requireFreshSignIn } from '#platform/http/callers.ts';
 import { type GivenRole, roleIn } from '#rules/access/roles.ts';
 import { PLANS, planAt } from '#rules/plans.ts';
 import { INVITATION } from '#rules/states.ts';
-import { planSecurityAlert } from '../auth/owner-emails.ts';
+import { planOwnerAlert } from '../auth/owner-emails.ts';
 import { normaliseEmail } from '../auth/sign-in.ts';
 import { changeAccount } from '../change-account.ts';
 import { findVerifiedDomain } from '../domain/store.ts';
@@ -228,7 +228,7 @@ export async function acceptInvitation(ctx: Ctx, personId: AccountId, token: str
       writes: [
         insertMember(home.db, { accountId, personId, role, joinedAt: home.now, invitedBy }),
         updateInvitation(home.db, invitation.id, { status: INVITATION.next(now.status, 'accept') }),
-        ...(role === 'admin' ? planSecurityAlert(home, account, { change: 'admin_added', named: person.name }) : []),
+        ...(role === 'admin' ? await planOwnerAlert(home, account, { change: 'admin_added', named: person.name }) : []),
         recordAction(
           home,
           { merchantId: accountId, livemode: true },

@@ -8,7 +8,7 @@ import type { StoreAnswer } from '#platform/db/once.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import { requireFreshSignIn, roleRefused, roleRequired } from '#platform/http/callers.ts';
 import { type GivenRole, hasRole, type Role, roleIn } from '#rules/access/roles.ts';
-import { planSecurityAlert } from '../auth/owner-emails.ts';
+import { planOwnerAlert } from '../auth/owner-emails.ts';
 import { changeAccount } from '../change-account.ts';
 import { eraseAuthor } from '../entries/erasure.store.ts';
 import { changeKeys } from '../keys/keys.ts';
@@ -100,11 +100,14 @@ export async function changeRole(
       before: { role: before },
       after: { role },
     });
-    const alerts = role === 'admin' ? planSecurityAlert(ctx, account, { change: 'admin_added', named: changed.name }) : [];
+    const alerts = role === 'admin' ? await planOwnerAlert(ctx, account, { change: 'admin_added', named: changed.name }) : [];
     return { values: { roles }, writes: [setMemberRole(ctx, account.id, personId, role), entry, ...alerts, ...writes] };
   });
   return changed!;
 }
+
+/** Pending transfer of an account once the member is gone. */
+const transferWithout = ({ transfer }: Account, personId: AccountId): Account['transfer'] => (transfer?.to === personId ? null : transfer);
 
 /** Creations of a member that a removal can end. */
 export const MADE = ['keys', 'endpoints'] as const;
@@ -129,7 +132,10 @@ export async function removeMember(
       if (!leaves) requireMayChange(account, actor, role);
       const { [personId]: _, ...roles } = account.roles;
       const entry = recordRemoval(ctx, account.id, personId, role);
-      return { values: { roles }, writes: [deleteMember(ctx.db, account.id, personId), entry, ...ended, ...(await storeAnswer(null))] };
+      return {
+        values: { roles, transfer: transferWithout(account, personId) },
+        writes: [deleteMember(ctx.db, account.id, personId), entry, ...ended, ...(await storeAnswer(null))],
+      };
     });
   const account = await getAccount(ctx.db, ctx.merchantId);
   const endpoints = made.includes('endpoints') ? disableEndpointsMadeBy(ctx, account.id, personId) : [];
@@ -152,16 +158,20 @@ const LEFT_AT_ONCE = 20;
 
 /** Removes a deleted person from the accounts of others, some at a time. Returns how many were left. */
 export async function leaveAccounts(ctx: Shard, personId: AccountId): Promise<number> {
+  const person = await getAccount(ctx.db, personId);
   const joined = (await listJoined(ctx.db, personId)).slice(0, LEFT_AT_ONCE);
-  for (const accountId of joined) {
+  // The account of the same id may have been handed over, and has no copy.
+  const left = [...new Set([...(personId in person.roles ? [personId] : []), ...joined])];
+  for (const accountId of left) {
     const home = homeOf(ctx, accountId);
     await changeAccount(home, accountId, (account) => {
       const { [personId]: role, ...roles } = account.roles;
       if (role === undefined) return null;
       const removal = [deleteMember(home.db, accountId, personId), recordRemoval(home, accountId, personId, role)];
-      return { values: { roles }, writes: [...removal, ...eraseAuthor(home, accountId, personId)] };
+      const transfer = transferWithout(account, personId);
+      return { values: { roles, transfer }, writes: [...removal, ...eraseAuthor(home, accountId, personId)] };
     });
     await deleteJoined(ctx.db, personId, accountId);
   }
-  return joined.length;
+  return left.length;
 }

@@ -6,6 +6,7 @@ import { DAY } from '#core/time.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { findShardAt } from '#platform/db/directory.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
+import { personStatusOf } from '#rules/access/roles.ts';
 import type { DisputedChange } from '#rules/emails.ts';
 import { isLinkMac, linkMacs } from '../auth/emailed-links.ts';
 import { ownerAddresses } from '../auth/owner-emails.ts';
@@ -51,7 +52,7 @@ export async function findDisputed(ctx: Ctx, token: string): Promise<Disputed> {
   const account = home && (await findAccount(home.db, id as AccountId));
   if (!account || !(emailed.at <= ctx.wallNow)) return refuse();
   const expiresAt = emailed.at + LIFE_MS;
-  if (expiresAt <= ctx.wallNow || account.status === 'deleted') throw new ApiError('link_expired');
+  if (expiresAt <= ctx.wallNow || personStatusOf(account) === 'deleted') throw new ApiError('link_expired');
   const address = ownerAddresses(ctx, account).find((one) => isLinkMac(ctx, mac, ...linkContent(id, emailed, one))) ?? refuse();
   const used = { id: `not-me:${sha256Hex(utf8(token))}`, expiresAt };
   if (await findState(home.db, used.id)) throw new ApiError('link_expired');

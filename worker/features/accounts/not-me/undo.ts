@@ -10,14 +10,16 @@ import { NameTaken, withNames } from '#platform/db/names/names.ts';
 import type { StoreAnswer } from '#platform/db/once.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import { type CountedFactors, changedFactors, NO_FACTORS } from '#rules/access/factors.ts';
+import { TRANSFER_MS } from '#rules/access/roles.ts';
 import { listSessions } from '../auth/sessions.ts';
 import { emailKeysOf, emailName, findAccountByEmail } from '../auth/sign-in.ts';
 import { changeAccount } from '../change-account.ts';
 import { recordDisowned } from '../claim/move-address.ts';
 import { changeKeys } from '../keys/keys.ts';
+import { listOwned } from '../members/acting.ts';
 import { abortIfTaken, findState, insertState } from '../store.ts';
 import { type Disputed, findDisputed } from './link.ts';
-import { type AddedAccess, endAddedAccess, findAddedAccess } from './store.ts';
+import { type AddedAccess, endAddedAccess, findAddedAccess, partsOf } from './store.ts';
 
 /** Parts of an account that a dispute takes back or ends. */
 export const UNDONE = [
@@ -33,6 +35,7 @@ export const UNDONE = [
   'wallets',
   'members',
   'invitations',
+  'transfer',
 ] as const;
 type UndonePart = (typeof UNDONE)[number];
 
@@ -45,7 +48,14 @@ export interface Undone {
 const SLACK_MS = SECOND;
 const sinceOf = ({ at }: Disputed): number => at - SLACK_MS;
 
-function planUndone(account: Account, address: string, added: AddedAccess, sessions: number): Undone {
+interface Added {
+  address: string;
+  added: AddedAccess;
+  hasTransfer: boolean;
+  sessions: number;
+}
+
+function planUndone(account: Account, { address, added, hasTransfer, sessions }: Added): Undone {
   const parts: Record<UndonePart, boolean> = {
     email: account.email !== address || !account.emailVerified,
     password: account.passwordHash !== null,
@@ -59,6 +69,7 @@ function planUndone(account: Account, address: string, added: AddedAccess, sessi
     wallets: added.wallets.length > 0,
     members: added.members.length > 0,
     invitations: added.invitations.length > 0,
+    transfer: hasTransfer,
   };
   const { keys, endpoints, providers, passkeys, wallets } = added;
   return {
@@ -74,8 +85,74 @@ function planUndone(account: Account, address: string, added: AddedAccess, sessi
 export async function previewDispute(ctx: Ctx, token: string): Promise<{ disputed: Disputed; will: UndonePart[] }> {
   const disputed = await findDisputed(ctx, token);
   const { home, account, address } = disputed;
-  const [added, sessions] = await Promise.all([findAddedAccess(home, account.id, sinceOf(disputed)), listSessions(ctx, account.id)]);
-  return { disputed, will: planUndone(account, address, added, sessions.length).undone };
+  const since = sinceOf(disputed);
+  const [added, sessions, others] = await Promise.all([
+    findAddedAccess(home, account.id, { since, parts: partsOf(account, account.id) }),
+    listSessions(ctx, account.id),
+    findAddedElsewhere(ctx, account, since),
+  ]);
+  const hasTransfer = [account, ...others.map((one) => one.account)].some((one) => isTransferredSince(one, account.id, since));
+  const all = [added, ...others.map((one) => one.added)].reduce(addUp);
+  return { disputed, will: planUndone(account, { address, added: all, hasTransfer, sessions: sessions.length }).undone };
+}
+
+/** True if the person offered the account to a member since then. */
+const isTransferredSince = ({ ownerId, transfer }: Account, personId: AccountId, since: number): boolean =>
+  ownerId === personId && transfer !== null && transfer.expiresAt - TRANSFER_MS >= since;
+
+const addUp = (one: AddedAccess, other: AddedAccess): AddedAccess => ({
+  keys: [...one.keys, ...other.keys],
+  endpoints: [...one.endpoints, ...other.endpoints],
+  providers: one.providers,
+  passkeys: one.passkeys,
+  hasTotp: one.hasTotp,
+  hasRecoveryCodes: one.hasRecoveryCodes,
+  wallets: [...one.wallets, ...other.wallets],
+  members: [...one.members, ...other.members],
+  invitations: [...one.invitations, ...other.invitations],
+});
+
+interface AddedElsewhere {
+  home: Shard;
+  account: Account;
+  added: AddedAccess;
+}
+
+/** Reads what was added to the accounts of other ids that the person owns. */
+async function findAddedElsewhere(ctx: Ctx, person: Account, since: number): Promise<AddedElsewhere[]> {
+  const owned = await listOwned(ctx, person, person.id);
+  return Promise.all(
+    owned.map(async (account) => {
+      const home = homeOf(ctx, account.id);
+      return { home, account, added: await findAddedAccess(home, account.id, { since, parts: partsOf(account, person.id) }) };
+    }),
+  );
+}
+
+/**
+ * Ends what was added to the accounts of other ids that the person owns, before the link is used: after a crash the link still works. Returns
+ * what ended.
+ */
+async function endAddedElsewhere(ctx: Ctx, person: Account, since: number): Promise<{ added: AddedAccess[]; hasTransfer: boolean }> {
+  const owned = await findAddedElsewhere(ctx, person, since);
+  let hasTransfer = false;
+  for (const { home, account: known, added } of owned) {
+    const { keys } = added;
+    const change = () =>
+      changeAccount(home, known.id, async (account) => {
+        const parts = partsOf(account, person.id);
+        const now = await findAddedAccess(home, account.id, { since, parts });
+        if (!parts.isOwner) return null;
+        hasTransfer ||= isTransferredSince(account, person.id, since);
+        keys.push(...now.keys);
+        return {
+          values: restoredAccount(account, person.id, { added: now, since }),
+          writes: endAddedAccess(home, account.id, { since, parts, added: now }),
+        };
+      });
+    await changeKeys(ctx, known, keys, change);
+  }
+  return { added: owned.map(({ added }) => added), hasTransfer };
 }
 
 /**
@@ -89,7 +166,8 @@ export async function disputeChange(ctx: Ctx, token: string, storeAnswer: StoreA
   if (known.email !== address) await freeAddress(ctx, address, known.id);
   const sessions = (await listSessions(ctx, known.id)).length;
   const since = sinceOf(disputed);
-  const { keys } = await findAddedAccess(home, known.id, since);
+  const elsewhere = await endAddedElsewhere(ctx, known, since);
+  const { keys } = await findAddedAccess(home, known.id, { since, parts: partsOf(known, known.id) });
   // Differs by request, so that a request recognises its own use of the link.
   const use = { ...disputed.used, expiresAt: disputed.used.expiresAt + (newFence() % HOUR) };
   let undone: Undone | null = null;
@@ -97,17 +175,19 @@ export async function disputeChange(ctx: Ctx, token: string, storeAnswer: StoreA
   const change = (reserved: Write[]) =>
     changeAccount(home, known.id, async (account) => {
       await findDisputed(ctx, token);
-      const added = await findAddedAccess(home, account.id, since);
-      undone = planUndone(account, address, added, sessions);
+      const parts = partsOf(account, account.id);
+      const added = await findAddedAccess(home, account.id, { since, parts });
+      const hasTransfer = elsewhere.hasTransfer || isTransferredSince(account, account.id, since);
+      undone = planUndone(account, { address, added: [added, ...elsewhere.added].reduce(addUp), hasTransfer, sessions });
       madeMeanwhile = added.keys;
       const guards = account.email === address ? [] : abortIfTaken(home, account.id, emailKeysOf(ctx, address));
       return {
-        values: restored(ctx, account, { address, added }),
+        values: { ...restoredAccount(account, account.id, { added, since }), ...restored(ctx, account, { address, added }) },
         writes: [
           ...reserved,
           ...guards,
           insertState(home.db, use),
-          ...endAddedAccess(home, account.id, { since, added }),
+          ...endAddedAccess(home, account.id, { since, parts, added }),
           ...planReset(home, address),
           recordDispute(home, disputed, undone),
           ...(await storeAnswer(undone)),
@@ -129,10 +209,22 @@ interface Restored {
   added: AddedAccess;
 }
 
+/** Values of an account without what was added to it. The offer to a member who is removed ends too. */
+function restoredAccount(account: Account, personId: AccountId, { added, since }: { added: AddedAccess; since: number }): Partial<Account> {
+  const { payoutWallet, roles, transfer } = account;
+  const gone = new Set<string>(added.members.filter(({ isNew }) => isNew).map((member) => member.personId));
+  const demoted = new Set<string>(added.members.map((member) => member.personId));
+  return {
+    transfer: isTransferredSince(account, personId, since) || (transfer && gone.has(transfer.to)) ? null : transfer,
+    payoutWallet: payoutWallet !== null && added.wallets.includes(payoutWallet) ? null : payoutWallet,
+    roles: Object.fromEntries(
+      Object.entries(roles).flatMap(([id, role]) => (gone.has(id) ? [] : [[id, demoted.has(id) ? ('viewer' as const) : role]])),
+    ),
+  };
+}
+
 function restored(ctx: Ctx, account: Account, { address, added }: Restored): Partial<Account> {
-  const { payoutWallet, roles, factors, tokenVersion, formerEmails } = account;
-  const gone = new Set<string>(added.members.filter(({ isNew }) => isNew).map(({ personId }) => personId));
-  const demoted = new Set<string>(added.members.map(({ personId }) => personId));
+  const { factors, tokenVersion, formerEmails } = account;
   const counted: CountedFactors = factors ?? NO_FACTORS;
   return {
     email: address,
@@ -147,10 +239,6 @@ function restored(ctx: Ctx, account: Account, { address, added }: Restored): Par
       totp: counted.totp && !added.hasTotp,
       recoveryCodes: 0,
     }),
-    payoutWallet: payoutWallet !== null && added.wallets.includes(payoutWallet) ? null : payoutWallet,
-    roles: Object.fromEntries(
-      Object.entries(roles).flatMap(([id, role]) => (gone.has(id) ? [] : [[id, demoted.has(id) ? ('viewer' as const) : role]])),
-    ),
   };
 }
 

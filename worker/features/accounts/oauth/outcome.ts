@@ -5,14 +5,16 @@ import { homeForNew, homeOf } from '#platform/db/directory.ts';
 import { findNamed, NameTaken, withNames } from '#platform/db/names/names.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import { ProviderAway } from '#platform/providers/sign-in.ts';
+import { isHandedOver, personStatusOf } from '#rules/access/roles.ts';
 import type { SignInProvider } from '#rules/admission.ts';
 import { planVerification } from '../auth/owner-emails.ts';
 import { personObject } from '../auth/sessions.ts';
-import { emailKeysOf, emailName, findAccountByEmail, NEW_ACCOUNT, newAccount, normaliseEmail, recordNewAccount } from '../auth/sign-in.ts';
+import { emailKeysOf, emailName, findAccountByEmail, normaliseEmail } from '../auth/sign-in.ts';
 import { changeAccount } from '../change-account.ts';
 import { claiming, planRevokeAccess, recordClaim, withoutAccess } from '../claim/claim.ts';
 import { moveAddress } from '../claim/move-address.ts';
 import { abortIfSold, findAccountAccess, hasSold } from '../claim/store.ts';
+import { NEW_ACCOUNT, newAccount, recordNewAccount } from '../new-account.ts';
 import { abortIfTaken, findAccount, forgetLogo, getAccount, insertAccount } from '../store.ts';
 import { findOwner, identityName, isLinked, isLocked } from './identities.ts';
 import { addIdentity, joinTicket, recordLink } from './join.ts';
@@ -31,8 +33,9 @@ export type OAuthOutcome =
 const refused = (reason: OAuthRefusal): OAuthOutcome => ({ kind: 'refused', reason });
 
 function signInOutcome(account: Account): OAuthOutcome {
-  if (account.status === 'suspended') return refused('account_suspended');
-  if (account.status === 'deleted') return refused('account_deleted');
+  const status = personStatusOf(account);
+  if (status === 'suspended') return refused('account_suspended');
+  if (status === 'deleted') return refused('account_deleted');
   return { kind: 'signed_in', account };
 }
 const TRIES_MAX = 3;
@@ -104,13 +107,10 @@ async function resumeAccount(ctx: Shard, account: Account, provider: SignInProvi
 
 const nameOf = ({ displayName }: Person): string => displayName.trim().slice(0, 120) || NEW_ACCOUNT;
 
-const ownSettings = (person: Person) => ({
-  displayName: nameOf(person),
+const ownSettings = (person: Person, account: Account): Partial<Account> => ({
   name: nameOf(person),
-  merchantSettings: {},
-  notificationPrefs: {},
-  locale: 'en' as const,
-  timezone: 'UTC',
+  locale: 'en',
+  ...(isHandedOver(account) ? {} : { displayName: nameOf(person), merchantSettings: {}, notificationPrefs: {}, timezone: 'UTC' }),
 });
 
 /**
@@ -126,16 +126,16 @@ async function claimAccount(ctx: Shard, account: Account, provider: SignInProvid
   }
   const claim = (reserved: Write[]) =>
     changeAccount(ctx, account.id, async (row) => {
-      if (row.emailVerified || row.status !== 'active' || row.emailKey !== account.emailKey)
+      if (row.emailVerified || personStatusOf(row) !== 'active' || row.emailKey !== account.emailKey)
         throw new ApiError('state_conflict', { meta: { reason: 'contended' } });
-      const access = await findAccountAccess(ctx, account.id);
+      const access = await findAccountAccess(ctx, row);
       return {
-        values: { ...withoutAccess(ctx, row, access), ...ownSettings(person), passwordHash: null },
+        values: { ...withoutAccess(ctx, row, access), ...ownSettings(person, row), passwordHash: null },
         writes: [
           ...reserved,
           abortIfSold(ctx, account.id),
           ...planRevokeAccess(ctx, row, access),
-          forgetLogo(ctx.db, account.id),
+          ...(isHandedOver(row) ? [] : [forgetLogo(ctx.db, account.id)]),
           insertIdentity(ctx, account.id, provider, person),
           recordClaim(ctx, account.id),
           recordLink(ctx, account.id, provider),

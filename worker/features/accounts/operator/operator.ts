@@ -8,6 +8,7 @@ import { homeOf } from '#platform/db/directory.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import { OPERATOR_SECRET_BYTES, operatorsOf } from '#platform/variables.ts';
 import type { AuditAction } from '#rules/access/audit-actions.ts';
+import { isHandedOver } from '#rules/access/roles.ts';
 import { ACCOUNT } from '#rules/states.ts';
 import { findAccountByEmail } from '../auth/sign-in.ts';
 import { type AccountChange, changeAccount } from '../change-account.ts';
@@ -41,7 +42,7 @@ export async function findOperated(ctx: Ctx, named: string): Promise<Account> {
 
 /**
  * Applies an operator action to an account named by email or user id. Staff are named by id or a verified email, because another person may
- * have registered the email first. Idempotent. Throws 404 not_found, 409 state_conflict (email_required, email_unverified).
+ * have registered the email first. Idempotent. Throws 404 not_found, 409 state_conflict (email_required, email_unverified, handed_over).
  */
 export async function operateAccount(ctx: Ctx, input: { account: string; action: OperatorAction }): Promise<Account> {
   const isUserId = isAccountId(input.account);
@@ -51,6 +52,11 @@ export async function operateAccount(ctx: Ctx, input: { account: string; action:
     if (isUnproven) {
       const detail = 'The email address is not verified. Name the account by its user id.';
       throw new ApiError('state_conflict', { detail, meta: { reason: 'email_unverified' } });
+    }
+    // The person of an address owns another account now, and staff act in their own.
+    if (isHandedOver(account) && (!isUserId || input.action === 'staff')) {
+      const detail = 'The account was handed over. Name the account by its own id.';
+      throw new ApiError('state_conflict', { detail, meta: { reason: 'handed_over' } });
     }
     const change = planAction(account, input.action);
     if (!change) return null;

@@ -11,6 +11,7 @@ import type { Account } from '#platform/db/tables/accounts.ts';
 import { admissionObject } from '#platform/objects.ts';
 import { sharedNetworkOf } from '#rules/access/networks.ts';
 import { FAILED_MAX } from '#rules/access/password-tries.ts';
+import { personStatusOf } from '#rules/access/roles.ts';
 import { ownerAddresses } from '../auth/owner-emails.ts';
 import { noteRefusedSignIn } from '../entries/sign-ins.ts';
 
@@ -79,7 +80,7 @@ const noting = (ctx: Ctx, work: Promise<unknown>): Promise<unknown> =>
 
 async function sendLink(ctx: Ctx, account: Account, ip: string): Promise<void> {
   const { email } = account;
-  if (email === null || account.status !== 'active' || !(await passwordsOf(ctx, email).claimNotice('link', ctx.wallNow))) return;
+  if (email === null || personStatusOf(account) !== 'active' || !(await passwordsOf(ctx, email).claimNotice('link', ctx.wallNow))) return;
   const home = homeOf(ctx, account.id);
   const facts = { at: iso(ctx.wallNow), ip };
   const { writes } = planEmail(home, { template: 'sign_in_link', facts, accountId: account.id, address: email });
@@ -88,7 +89,8 @@ async function sendLink(ctx: Ctx, account: Account, ip: string): Promise<void> {
 
 async function warnOwner(ctx: Ctx, email: string, find: Tried['find']): Promise<void> {
   const account = await find();
-  if (!account?.email || account.status !== 'active' || !(await passwordsOf(ctx, email).claimNotice('warning', ctx.wallNow))) return;
+  if (!account?.email || personStatusOf(account) !== 'active' || !(await passwordsOf(ctx, email).claimNotice('warning', ctx.wallNow)))
+    return;
   const home = homeOf(ctx, account.id);
   const facts = { at: iso(ctx.wallNow), failed: FAILED_MAX };
   const writes = [...new Set([account.email, ...ownerAddresses(ctx, account)])].flatMap(

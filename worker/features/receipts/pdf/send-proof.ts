@@ -3,6 +3,7 @@ import { ApiError } from '#core/errors.ts';
 import type { ReceiptId } from '#core/ids.ts';
 import { LOCALE_NAMES } from '#core/locales.ts';
 import { DAY, SECOND } from '#core/time.ts';
+import { getOwner } from '#features/accounts/members/acting.ts';
 import { getAccount } from '#features/accounts/store.ts';
 import { abortIfMailsAbove, addressKeysOf, type MailCount, planEmail, requireMail } from '#features/email/outbox.ts';
 import { getMailCount } from '#features/email/store.ts';
@@ -71,9 +72,10 @@ export async function sendProof(ctx: Scope, receiptId: ReceiptId, proof: ProofEm
   return commitWithAnswer(ctx, { events: [event], writes: [...guards, ...writes], result: id }, storeAnswer, refusal);
 }
 
-async function requireVerifiedSender({ db, merchantId }: Scope): Promise<void> {
-  if ((await getAccount(db, merchantId)).emailVerified) return;
-  const detail = 'The email address of your account is not verified. POST /v1/account/email/verification sends a link to it.';
+async function requireVerifiedSender(ctx: Scope): Promise<void> {
+  const owner = await getOwner(ctx, await getAccount(ctx.db, ctx.merchantId));
+  if (owner.emailVerified) return;
+  const detail = 'The email address of the owner is not verified. POST /v1/account/email/verification sends a link to it.';
   throw new ApiError('invalid_authorization', { status: 403, detail, meta: { reason: 'email_unverified' } });
 }
 

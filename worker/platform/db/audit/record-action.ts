@@ -11,6 +11,7 @@ import type { AuditAction, AuditActor, AuditOutcome, AuditSubject } from '#rules
 import type { Role } from '#rules/access/roles.ts';
 import { fieldAs, idField, jsonRows } from '../among.ts';
 import type { Write } from '../commit.ts';
+import { accounts } from '../tables/accounts.ts';
 import { apiKeys } from '../tables/keys.ts';
 import { type AuditDetails, auditEntries } from '../tables/office/audit-log.ts';
 import { persons } from '../tables/office/people.ts';
@@ -75,6 +76,9 @@ const NAME_OF: Record<AuditActor, SQL | null> = {
   system: null,
 };
 
+/** SQL condition: the person of the same id does not own the account of the log, so its members do not see how that person signs in. */
+const IS_HANDED_OVER = sql`EXISTS (SELECT 1 FROM ${accounts} WHERE ${accounts.id} = ${idField('merchantId')} AND ${accounts.ownerId} <> ${accounts.id})`;
+
 /** SQL of the next number of an account. The last entry of an account is never deleted. */
 const NEXT_SEQ = sql`coalesce((SELECT max(${auditEntries.seq}) FROM ${auditEntries} WHERE ${auditEntries.merchantId} = ${idField('merchantId')}), 0) + 1`;
 
@@ -122,6 +126,7 @@ function planEntries(
     ...{ action, subjectType: subject.type, subjectId: subject.id, outcome, livemode, requestId: ctx.cause, isErased: false },
     ...{ prevHash: null, hash: null, details: JSON.stringify(details) },
   };
+  const conditions = [...(unless ? [unless] : []), ...(/^(?:person|session)\./.test(action) ? [IS_HANDED_OVER] : [])];
   const computed: Record<string, SQL> = {
     seq: subjects ? sql`${NEXT_SEQ} + row_number() OVER (ORDER BY subject.id) - 1` : NEXT_SEQ,
     ...(subjects && { subjectId: sql`subject.id`, livemode: sql`subject.livemode` }),
@@ -131,6 +136,6 @@ function planEntries(
   return ctx.db
     .insert(auditEntries)
     .select(
-      sql`SELECT ${sql.join(values, sql`, `)} FROM ${jsonRows([row])}${subjects ? sql`, (${subjects}) subject` : sql``} WHERE ${unless ? sql`NOT (${unless})` : sql`true`}`,
+      sql`SELECT ${sql.join(values, sql`, `)} FROM ${jsonRows([row])}${subjects ? sql`, (${subjects}) subject` : sql``} WHERE NOT (${sql.join([sql`false`, ...conditions], sql` OR `)})`,
     );
 }

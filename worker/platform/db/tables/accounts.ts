@@ -30,6 +30,12 @@ export interface ClaimedAccount {
   wallets: number;
 }
 
+/** Transfer that a member may accept. `expiresAt` in epoch ms. */
+export interface PendingTransfer {
+  to: AccountId;
+  expiresAt: number;
+}
+
 export const accounts = sqliteTable(
   'accounts',
   {
@@ -38,6 +44,8 @@ export const accounts = sqliteTable(
     admissionId: text('admission_id').notNull().unique(),
     /** Person who owns the account: the one of the same id, unless it was handed over. */
     ownerId: uuidBytes('owner_id').$type<AccountId>().notNull(),
+    /** Replaced by the next one, null once it is accepted or withdrawn, or its member leaves. */
+    transfer: json<PendingTransfer>('transfer'),
     /** Wallet that is paid where neither product nor rail names one. */
     payoutWallet: text('payout_wallet'),
     displayName: text('display_name').notNull(),

@@ -15,7 +15,8 @@ export interface FormerEmail {
 
 /**
  * Persons who sign in. Registration inserts a person and an account of one id. A person changes under the version of that account, which one
- * admission object holds for both. Never deleted: after the person's end only keyed hashes and the password remain.
+ * admission object holds for both. Never deleted: after the person's end only keyed hashes and the password remain. An account that a person
+ * got after a transfer of the first one has a row without a way to sign in.
  */
 export const persons = sqliteTable(
   'persons',
@@ -41,6 +42,8 @@ export const persons = sqliteTable(
     locale: text('locale').$type<Locale>().notNull().default('en'),
     /** Account that the person acted on last. Null: the one of the same id. */
     lastAccountId: uuidBytes('last_account_id').$type<AccountId>(),
+    /** End of a person who transferred the account of the same id. Other persons end with that account. */
+    personEndedAt: instant('ended_at'),
   },
   (table) => [
     // Must equal the expression in features/key-rotation/store.ts.
