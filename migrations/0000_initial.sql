@@ -2,6 +2,7 @@ CREATE TABLE `accounts` (
 	`id` blob PRIMARY KEY NOT NULL,
 	`admission_id` text NOT NULL,
 	`owner_id` blob NOT NULL,
+	`require_factor` integer DEFAULT false NOT NULL,
 	`transfer` text,
 	`payout_wallet` text,
 	`display_name` text NOT NULL,

@@ -31,6 +31,8 @@ export interface AdmittedAccount extends AccountPlans {
   roles: Readonly<Record<string, GivenRole>>;
   /** Ways in which the person can prove a factor. Absent without one. */
   factors?: readonly Factor[];
+  /** True if members without a factor are refused. Absent otherwise. */
+  requireFactor?: boolean;
   /** Version of the D1 row. An older load never overwrites a newer one. */
   version: number;
 }
@@ -54,7 +56,7 @@ export interface AdmittedKey {
 export type Credential =
   | { kind: 'key'; keyHash: string }
   | ({ kind: 'jwt'; accountId: string } & UsedSession)
-  | { kind: 'member'; accountId: string; personId: string };
+  | { kind: 'member'; accountId: string; personId: string; hasFactor: boolean };
 
 export interface AdmissionRequest {
   credential: Credential;
@@ -70,6 +72,8 @@ export interface AdmissionRequest {
   rateMultiplier: number;
   /** True for a call of persons about themselves by a token for the account of another. */
   isElsewhere?: true;
+  /** True for a call that a person without a factor may make in every account. */
+  needsNoFactor?: true;
   /** True for a call of a page, which the plan's limit does not count. */
   isInner?: true;
   /** Business time, for the end of plans. */
@@ -134,6 +138,7 @@ export type RefusalReason =
   | 'account_suspended'
   | 'account_deleted'
   | 'role'
+  | 'factor'
   | 'permission'
   | 'scope'
   | 'mode'
@@ -252,6 +257,7 @@ export function judgeCaller(
     if (credential.tokenVersion !== account.tokenVersion) return { ok: false, reason: 'stale_token' };
     if (!isOpen) return { ok: false, reason: 'session_ended' };
   }
+  if (account.requireFactor && !request.needsNoFactor && !hasFactor(account, credential)) return { ok: false, reason: 'factor' };
   if (key?.allowedIps && !(request.ip !== null && isInNetworks(request.ip, key.allowedIps)))
     return { ok: false, reason: 'address', ...known };
   const permissions = key?.permissions ?? TOKEN_PERMISSIONS;
@@ -271,6 +277,10 @@ export function judgeCaller(
 
 const personIdOf = (credential: Credential): AccountId | null =>
   credential.kind === 'key' ? null : ((credential.kind === 'jwt' ? credential.accountId : credential.personId) as AccountId);
+
+/** True for a person with a factor, and for a key, which no person proves. */
+const hasFactor = ({ factors }: AdmittedAccount, credential: Credential): boolean =>
+  credential.kind === 'key' || (credential.kind === 'jwt' ? factors !== undefined : credential.hasFactor);
 
 /** Staff are staff in their own account alone. */
 const isOwn = ({ accountId, personId }: Pick<Caller, 'accountId' | 'personId'>): boolean => personId === null || personId === accountId;

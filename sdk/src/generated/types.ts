@@ -501,6 +501,7 @@ export interface Account {
   /** Appearance of your checkout pages. */
   merchant_settings: MerchantSettings;
   sales_paused: boolean;
+  require_factor: boolean;
   transfer?: AccountTransfer;
   claims: Claims;
   has_password: boolean;
@@ -547,6 +548,8 @@ export interface UpdateAccountRequest {
   merchant_settings?: MerchantSettingsPatch;
   /** Pauses all sales in both modes: checkout, payment sessions, x402 and metered sessions answer 409 with reason `paused`. What has begun finishes. Resuming requires a recent sign-in. */
   sales_paused?: boolean;
+  /** Refuses members without a second factor. Set by an owner who has one. */
+  require_factor?: boolean;
 }
 
 export interface UpdateResponse {

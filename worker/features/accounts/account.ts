@@ -9,7 +9,7 @@ import type { Write } from '#platform/db/commit.ts';
 import { homeOf } from '#platform/db/directory.ts';
 import type { StoreAnswer } from '#platform/db/once.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
-import { requireFreshSignIn, roleRefused } from '#platform/http/callers.ts';
+import { requireFreshSignIn, roleRefused, tokenRequired } from '#platform/http/callers.ts';
 import { fetchPicture } from '#platform/providers/picture.ts';
 import { checkTarget, targetRules } from '#platform/providers/target-url.ts';
 import { isHandedOver, personStatusOf, roleIn } from '#rules/access/roles.ts';
@@ -32,6 +32,7 @@ interface UpdateAccount {
   notificationPrefs?: Partial<NotificationPrefs>;
   merchantSettings?: MerchantSettings;
   salesPaused?: boolean;
+  requireFactor?: boolean;
 }
 
 export interface AccountUpdate {
@@ -66,12 +67,15 @@ export async function updateAccount(
     const isPaused = account.salesPausedAt !== null;
     const { salesPaused = isPaused } = input;
     if (isPaused && !salesPaused) requireFreshSignIn(ctx, actor);
+    const { requireFactor = account.requireFactor } = input;
+    if (requireFactor !== account.requireFactor) await requireRuleChange(ctx, actor, account);
     const prefs = mergePrefs(account.notificationPrefs, input.notificationPrefs ?? {});
     updatedFields = [
       ...(displayName === account.displayName ? [] : ['display_name']),
       ...(timezone === account.timezone ? [] : ['timezone']),
       ...(locale === account.locale && !hasOwnLocale ? [] : ['locale']),
       ...(salesPaused === isPaused ? [] : ['sales_paused']),
+      ...(requireFactor === account.requireFactor ? [] : ['require_factor']),
       ...prefs.changed.map((name) => `notification_prefs.${name}`),
       ...changed.map((name) => `merchant_settings.${name}`),
     ];
@@ -85,6 +89,7 @@ export async function updateAccount(
           notificationPrefs: prefs.merged,
           merchantSettings: settings,
           salesPausedAt: salesPaused ? (account.salesPausedAt ?? ctx.wallNow) : null,
+          requireFactor,
         };
     const entry = recordAction(ctx, ctx, {
       action: 'account.updated',
@@ -98,10 +103,33 @@ export async function updateAccount(
   return { updatedFields, logoProblem: logo.problem };
 }
 
+/**
+ * The owner alone decides whether members need a second factor. Throws 403 invalid_authorization (token_required, role, sign_in_required), or 409
+ * state_conflict for an owner without one.
+ */
+async function requireRuleChange(ctx: Ctx, actor: Actor, account: Account): Promise<void> {
+  if (actor.personId === null) throw tokenRequired();
+  const role = roleIn(account, actor.personId) ?? raise('not_found');
+  if (role !== 'owner') throw roleRefused(role, 'account:write');
+  requireFreshSignIn(ctx, actor);
+  if (account.requireFactor || actor.factors) return;
+  const detail = 'You have no second factor. Add a passkey or an authenticator app first.';
+  throw new ApiError('state_conflict', { detail, meta: { reason: 'factor_required' } });
+}
+
 /** Fields of an account in the audit log. */
-const recordedAccount = ({ displayName, timezone, locale, notificationPrefs, merchantSettings, salesPausedAt }: Account) => ({
+const recordedAccount = ({
+  displayName,
+  timezone,
+  locale,
+  notificationPrefs,
+  merchantSettings,
+  salesPausedAt,
+  requireFactor,
+}: Account) => ({
   ...{ display_name: displayName, timezone, locale, notification_prefs: prefsOf(notificationPrefs), ...merchantSettings },
   sales_paused: salesPausedAt !== null,
+  require_factor: requireFactor,
 });
 
 /** Sets the language of a person who acts on another account. True if it is another than before. */
@@ -135,7 +163,7 @@ const NAMELESS_PERSON = {
 
 const NAMELESS_ACCOUNT = {
   ...{ payoutWallet: null, roles: {}, transfer: null, displayName: 'Deleted account', timezone: 'UTC' },
-  ...{ notificationPrefs: {}, merchantSettings: {}, salesPausedAt: null },
+  ...{ notificationPrefs: {}, merchantSettings: {}, salesPausedAt: null, requireFactor: false },
 } satisfies Partial<Account>;
 
 /**

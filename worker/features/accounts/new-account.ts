@@ -25,6 +25,7 @@ export function newAccount(ctx: Shard, displayName: string, identity: SignInIden
     lastAccountId: null,
     personEndedAt: null,
     transfer: null,
+    requireFactor: false,
     email: null,
     emailKey: null,
     walletAddress: null,

@@ -104,6 +104,7 @@ const AccountBody = z
     notification_prefs: NotificationPrefsBody,
     merchant_settings: MerchantSettings.describe('Appearance of your checkout pages.'),
     sales_paused: z.boolean(),
+    require_factor: z.boolean(),
     transfer: TransferBody.optional(),
     claims: ClaimsBody,
     has_password: z.boolean(),
@@ -165,6 +166,7 @@ const toAccountResource = (ctx: Ctx, account: Account, { person, actor, provider
   notification_prefs: prefsOf(account.notificationPrefs),
   merchant_settings: Object.fromEntries(SETTING_NAMES.map((name) => [name, account.merchantSettings[name] ?? ''])),
   sales_paused: account.salesPausedAt !== null,
+  require_factor: account.requireFactor,
   ...given('transfer', shownTransfer(ctx, account, actor)),
   claims: actingClaims(person, { account }),
   has_password: person.passwordHash !== null,
@@ -205,6 +207,7 @@ const UpdateAccountRequest = z
       .describe(
         'Pauses all sales in both modes: checkout, payment sessions, x402 and metered sessions answer 409 with reason `paused`. What has begun finishes. Resuming requires a recent sign-in.',
       ),
+    require_factor: z.boolean().optional().describe('Refuses members without a second factor. Set by an owner who has one.'),
   })
   .openapi('UpdateAccountRequest', { example: { timezone: 'Europe/Berlin', merchant_settings: { checkout_accent_hex: '#1a2b3c' } } });
 
@@ -228,6 +231,7 @@ export const accountRoutes = routes('Account', 'settings')
     sdk: 'account.get',
     summary: 'Get the account',
     description: 'Returns the calling account.',
+    needsNoFactor: true,
     returns: AccountBody,
     answer: async ({ scope, actor }) => {
       const account = await getAccount(scope.db, actor.accountId);
@@ -247,8 +251,9 @@ export const accountRoutes = routes('Account', 'settings')
     codes: ['state_conflict'],
     once: ({ scope, actor, body }, storeAnswer) => {
       const { display_name: displayName, notification_prefs: notificationPrefs, merchant_settings: merchantSettings } = body;
-      const { timezone, locale, sales_paused: salesPaused } = body;
-      return updateAccount(scope, actor, { timezone, locale, displayName, notificationPrefs, merchantSettings, salesPaused }, storeAnswer);
+      const { timezone, locale, sales_paused: salesPaused, require_factor: requireFactor } = body;
+      const input = { timezone, locale, displayName, notificationPrefs, merchantSettings, salesPaused, requireFactor };
+      return updateAccount(scope, actor, input, storeAnswer);
     },
     audit: ['account.updated'],
     present: ({ updatedFields, logoProblem }) => {

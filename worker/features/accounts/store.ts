@@ -76,6 +76,7 @@ export const isStaffMember = (account: Account): boolean => account.isStaff && a
 
 export const toAdmittedAccount = (account: Account): AdmittedAccount => {
   const { id: accountId, plan, planThrough, processorPlans, status, tokenVersion, factors, ownerId, roles, version } = account;
+  const { requireFactor } = account;
   const plans = { plan, planThrough, processorPlans };
   return {
     accountId,
@@ -84,6 +85,7 @@ export const toAdmittedAccount = (account: Account): AdmittedAccount => {
     tokenVersion,
     isStaff: isStaffMember(account),
     ...(factors && { factors: methodsOf(factors) }),
+    ...(requireFactor && { requireFactor }),
     ownerId,
     roles,
     version,

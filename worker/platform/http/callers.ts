@@ -44,9 +44,15 @@ export async function setActor(c: RouteContext<ActorEnv>, actor: Actor): Promise
 
 type Check<E extends AppEnv> = (c: RouteContext<E>) => void | Promise<void>;
 
-const requireActor = (permission: Permission, scope: Need, bucket: CallBucket = 'requests', ...checks: Check<ActorEnv>[]) =>
+interface Access {
+  scope: Need;
+  bucket?: CallBucket;
+  needsNoFactor?: true | undefined;
+}
+
+const requireActor = (permission: Permission, { bucket = 'requests', ...access }: Access, ...checks: Check<ActorEnv>[]) =>
   createMiddleware<ActorEnv>(async (c, next) => {
-    await setActor(c, await c.var.authenticate(c, permission, { bucket, scope }));
+    await setActor(c, await c.var.authenticate(c, permission, { bucket, ...access }));
     for (const check of checks) await check(c);
     await next();
   });
@@ -76,7 +82,7 @@ function requireLiveMode(c: RouteContext<ActorEnv>): void {
   throw new ApiError('invalid_authorization', { status: 403, detail, meta: { reason: 'mode' } });
 }
 
-const tokenRequired = (): ApiError => {
+export const tokenRequired = (): ApiError => {
   const detail = 'A key cannot make this call. Use a signed-in session.';
   return new ApiError('invalid_authorization', { status: 403, detail, meta: { reason: 'token_required' } });
 };
@@ -143,6 +149,8 @@ export interface KindOptions {
   /** Path parameter, or another subject that separates callers of one bucket. */
   by?: string | Subject;
   limit?: Check<ActorEnv>;
+  /** True for a read that a person without a factor may make in every account. */
+  needsNoFactor?: true;
   security?: Security;
   guards?: readonly MiddlewareHandler<AppEnv>[];
 }
@@ -196,7 +204,7 @@ export const KINDS = {
   read: (asked: Asked): Kind => ({
     security: MERCHANT,
     scope: scopeOf(asked),
-    middleware: requireActor('read', scopeOf(asked), 'requests', ...modeChecks(asked)),
+    middleware: requireActor('read', { scope: scopeOf(asked), needsNoFactor: asked.needsNoFactor }, ...modeChecks(asked)),
     key: 'none',
     takesMode: asked.mode !== 'live',
     codes: [...callerErrors, 'validation_error'],
@@ -206,7 +214,7 @@ export const KINDS = {
     return {
       security: MERCHANT,
       scope: scopeOf(asked),
-      middleware: requireActor('execute', scopeOf(asked), bucket as CallBucket, ...modeChecks(asked), ...keyCheck(key)),
+      middleware: requireActor('execute', { scope: scopeOf(asked), bucket: bucket as CallBucket }, ...modeChecks(asked), ...keyCheck(key)),
       key,
       takesMode: asked.mode !== 'live',
       codes: [...callerErrors, ...bodyErrors, ...keyErrors(key, asked)],

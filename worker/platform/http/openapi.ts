@@ -38,6 +38,7 @@ export interface AskedAccess {
   scope?: Need;
   unlessBy?: string | undefined;
   isSelf?: boolean;
+  needsNoFactor?: boolean | undefined;
 }
 
 export interface AppEnv {

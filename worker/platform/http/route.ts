@@ -192,7 +192,7 @@ type OnBucket = { bucket: PublicBucketName; by: string | Subject };
 type Router = ReturnType<typeof router>;
 export interface Routes extends Router {
   /** Merchant's read, by key or token. */
-  read: Declare<'actor', Pick<KindOptions, 'mode'>>;
+  read: Declare<'actor', Pick<KindOptions, 'mode' | 'needsNoFactor'>>;
   /** Merchant's write, once per Idempotency-Key. */
   write: Declare<'actor', Admitted>;
   /** Server call, by key only. */

@@ -33,7 +33,7 @@ interface Presented {
 export async function authenticate(
   c: RouteContext,
   permission: Permission | null,
-  { bucket = 'requests', scope, unlessBy, isSelf = false }: AskedAccess = {},
+  { bucket = 'requests', scope, unlessBy, isSelf = false, needsNoFactor = isSelf }: AskedAccess = {},
 ): Promise<Actor> {
   const { ctx } = c.var;
   const presented = await readCredential(c, ctx, isSelf);
@@ -50,6 +50,7 @@ export async function authenticate(
     now: ctx.now,
     wallNow: ctx.wallNow,
     ...(isSelf && presented.actsOn !== presented.personId && { isElsewhere: true as const }),
+    ...(needsNoFactor && { needsNoFactor: true as const }),
     ...(c.var.isInner && { isInner: true as const }),
   };
   if (isSelf) await requireMember(c, presented, request);
@@ -86,7 +87,7 @@ async function requireMember(
   request: Omit<AdmissionRequest, 'credential'>,
 ): Promise<void> {
   if (personId === null || actsOn === undefined || actsOn === personId) return;
-  const credential = { kind: 'member' as const, accountId: actsOn, personId };
+  const credential = { kind: 'member' as const, accountId: actsOn, personId, hasFactor: true };
   const answer = await admitOne(c.var.ctx, admissionIdOf(actsOn), { ...request, credential });
   if (!answer.ok && (answer.reason === 'not_a_member' || answer.reason === 'unknown_key')) await refuse(c, 'not_a_member');
 }
@@ -182,7 +183,7 @@ async function readCredential(c: RouteContext, ctx: Ctx, isSelf: boolean): Promi
     ...ofPerson,
     ...given('factors', factors),
     admissionId: admissionIdOf(accountId),
-    credentials: [{ kind: 'member', accountId, personId }],
+    credentials: [{ kind: 'member', accountId, personId, hasFactor: factors !== null }],
   };
 }
 
@@ -232,6 +233,12 @@ function refusal(reason: RefusalReason | 'unknown', { detail, needs, role }: Sai
         status: 403,
         detail: `The key lacks the scope ${needs}. Use a key that has it.`,
         meta: { reason: 'scope', needs },
+      });
+    case 'factor':
+      return new ApiError('invalid_authorization', {
+        status: 403,
+        detail: 'The account requires a second factor of its members. Add a passkey or an authenticator app, then repeat the call.',
+        meta: { reason: 'factor_required', enrol: '/dashboard/security' },
       });
     case 'role':
       return roleRefused(role!, needs!);

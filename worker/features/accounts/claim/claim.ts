@@ -39,6 +39,7 @@ export const withoutAccess = ({ now }: Shard, account: Account, access: AccountA
         payoutWallet: null,
         roles: {},
         transfer: null,
+        requireFactor: false,
         merchantSettings: withoutLinks(account.merchantSettings),
         claimed: { at: now, ...access },
       }),

@@ -5,7 +5,7 @@ import type { AccountId } from '#core/ids.ts';
 import type { GivenRole } from '#rules/access/roles.ts';
 import type { HeldPlan, PlanName } from '#rules/plans.ts';
 import { ACCOUNT, type AccountStatus } from '#rules/states.ts';
-import { decodeId, instant, json, oneOf, uuidBytes } from './columns.ts';
+import { decodeId, flag, instant, json, oneOf, uuidBytes } from './columns.ts';
 import { members, type PersonRow, persons } from './office/people.ts';
 
 export type MerchantSettings = Partial<
@@ -44,6 +44,8 @@ export const accounts = sqliteTable(
     admissionId: text('admission_id').notNull().unique(),
     /** Person who owns the account: the one of the same id, unless it was handed over. */
     ownerId: uuidBytes('owner_id').$type<AccountId>().notNull(),
+    /** True if members without a second factor are refused. */
+    requireFactor: flag('require_factor').notNull().default(false),
     /** Replaced by the next one, null once it is accepted or withdrawn, or its member leaves. */
     transfer: json<PendingTransfer>('transfer'),
     /** Wallet that is paid where neither product nor rail names one. */
