@@ -4,8 +4,8 @@ import worker from '../../../worker/index.ts';
 import { OPERATIONS } from '../../../worker/pages/dashboard/frame/operations.ts';
 import { nameOf, targets } from '../../support/clients/document.ts';
 import { App } from '../../support/people/authenticator-app.ts';
-import { addApp } from '../../support/people/factors.ts';
-import { addMember } from '../../support/people/team.ts';
+import { addApp, stepUpWith } from '../../support/people/factors.ts';
+import { addMember, newHeir } from '../../support/people/team.ts';
 import { MailWorld, verifyAddress } from '../../support/servers/mail.ts';
 
 const PASSWORD = 'correct horse battery';
@@ -177,6 +177,37 @@ describe('team screen', () => {
     expect((await w.call('GET', '/v1/account/me', { key: bob.token })).status).toBe(401);
   });
 
+  it('an owner hands the account over and the member takes it over, each with a form', async () => {
+    const { owner, heir } = await newHeir(w, 'viewer');
+    const browser = await signedIn(owner.email);
+    const form = { act: 'transfer', user_id: heir.userId, confirm: 'Ada’s weather' };
+    expect((await browser.get('/dashboard/team')).text).toContain('value="transfer"');
+    expect((await browser.post('/dashboard/team', { ...form, confirm: 'another' })).status).toBe(422);
+    expect((await browser.post('/dashboard/team', form)).status).toBe(303);
+    expect((await browser.get('/dashboard/team')).text).toContain('value="transfer_withdraw"');
+    expect((await browser.post('/dashboard/team', { act: 'transfer_withdraw' })).status).toBe(303);
+    expect((await browser.post('/dashboard/team', form)).status).toBe(303);
+    const member = new Browser();
+    member.cookies.set('__Host-svc_session', heir.token);
+    expect((await member.get('/dashboard/team')).text).toContain('value="transfer_accept"');
+    expect((await member.post('/dashboard/team', { act: 'transfer_accept' })).status).toBe(303);
+    expect((await w.call('GET', '/v1/account/me', { key: heir.token })).body.role).toBe('owner');
+    expect((await browser.get('/dashboard/team')).text).not.toContain('value="transfer"');
+  });
+
+  it('the navigation names the pages that the role may read', async () => {
+    const owner = await w.merchant('growth');
+    const bob = await addMember(w, owner, 'viewer');
+    for (const [token, isNamed] of [
+      [owner.token, true],
+      [bob.token, false],
+    ] as const) {
+      const browser = new Browser();
+      browser.cookies.set('__Host-svc_session', token);
+      expect((await browser.get('/dashboard/team')).text.includes('href="/dashboard/log"')).toBe(isNamed);
+    }
+  });
+
   it('a refused form comes back with its status, what was typed, its code and its request id', async () => {
     const browser = await signedIn((await w.merchant()).email);
     const { status, text } = await browser.post('/dashboard/team', { act: 'invite', email: 'no address <b>', role: 'viewer' });
@@ -251,6 +282,25 @@ describe('security screen', () => {
     expect((await there.get('/dashboard/security')).location).toMatch(/^\/login/);
     expect((await here.post('/dashboard/security', { act: 'out_everywhere' })).location).toBe('/login?why=out');
     expect((await here.get('/dashboard/security')).location).toMatch(/^\/login/);
+  });
+
+  it('an owner with a factor requires one of members, and is asked to add one first without', async () => {
+    const owner = await w.merchant('growth');
+    const bob = await addMember(w, owner, 'viewer');
+    const browser = await signedIn(owner.email);
+    expect((await browser.get('/dashboard/security')).text).not.toContain('value="require_factor"');
+    const { app } = await addApp(w, owner.token);
+    browser.cookies.set('__Host-svc_session', await stepUpWith(w, owner.token, { totp: app.code() }));
+    expect((await browser.get('/dashboard/security')).text).toContain('value="require_factor"');
+    expect((await browser.post('/dashboard/security', { act: 'require_factor', require_factor: 'on' })).status).toBe(303);
+    expect((await browser.get('/dashboard/security')).text).toContain('Stop requiring it');
+    const member = new Browser();
+    member.cookies.set('__Host-svc_session', bob.token);
+    expect((await member.get('/dashboard/team')).status).toBe(403);
+    const { status, text } = await member.get('/dashboard/security');
+    expect([status, text.includes('value="require_factor"')]).toEqual([200, false]);
+    expect((await browser.post('/dashboard/security', { act: 'require_factor', require_factor: 'off' })).status).toBe(303);
+    expect((await member.get('/dashboard/team')).status).toBe(200);
   });
 
   it('an account is closed only with its name typed', async () => {

@@ -140,6 +140,14 @@ export const ConfirmField = ({ screen, act, id, name }: Pick<FieldTerms, 'screen
   <TextField screen={screen} act={act} {...(id === undefined ? {} : { id })} name="confirm" label={`Type “${name}” to confirm`} />
 );
 
+/** Way to a recent proof, for a screen with acts that need one. */
+export const ConfirmFirst = ({ screen }: { screen: Screen }) => (
+  <p class="problem">
+    Most changes need a recent proof that it is you.{' '}
+    <a href={`/dashboard/confirm?next=${encodeURIComponent(linkTo(screen, screen.path))}`}>Confirm it is you</a>
+  </p>
+);
+
 /** Time in UTC, with the exact instant for programs. */
 export const Time = ({ at }: { at: string }) => (
   <time datetime={at} title={at}>

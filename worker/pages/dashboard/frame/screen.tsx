@@ -5,6 +5,7 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { localPathOf } from '#core/local-path.ts';
 import { SECOND } from '#core/time.ts';
 import type { AppEnv } from '#platform/http/openapi.ts';
+import { hasRole, type Need, type Role } from '#rules/access/roles.ts';
 import { openPage, sendPage } from '../../document.tsx';
 import { ApiSection } from './api-section.tsx';
 import type { Operations, Refusal } from './operations.ts';
@@ -22,7 +23,8 @@ export interface Me {
   has_password: boolean;
   factors: { passkeys: number; totp: boolean; recovery_codes_left: number };
   wallet_address: string | null;
-  require_factor?: boolean;
+  require_factor: boolean;
+  transfer?: { to: string; expires_at: string };
 }
 interface AccountOfPerson {
   account_id: string;
@@ -76,10 +78,11 @@ export interface Definition {
 
 export const linkTo = ({ mode }: Pick<Screen, 'mode'>, path: string): string => (mode === 'sandbox' ? `${path}?mode=sandbox` : path);
 
-const LINKS: [path: string, name: string][] = [
+/** Pages of the navigation. `needs`: access without which the page is not named. */
+const LINKS: [path: string, name: string, needs?: Need][] = [
   ['/dashboard', 'Home'],
-  ['/dashboard/team', 'Team'],
-  ['/dashboard/log', 'Audit log'],
+  ['/dashboard/team', 'Team', 'members:read'],
+  ['/dashboard/log', 'Audit log', 'log:read'],
   ['/dashboard/security', 'Security'],
 ];
 
@@ -162,7 +165,7 @@ function Frame({ screen }: { screen: Screen }) {
       </a>
       <nav aria-label="Main">
         <ul>
-          {LINKS.map(([to, name]) => (
+          {LINKS.filter(([, , needs]) => needs === undefined || hasRole(me.role as Role, needs)).map(([to, name]) => (
             <li>
               <a href={linkTo({ mode }, to)} aria-current={to === path ? 'page' : undefined}>
                 {name}

@@ -1,6 +1,6 @@
 import { acted, idempotent, leaveSignedOut, notTyped } from '../frame/acts.ts';
-import { ActForm, ConfirmField, Table, TextField, Time } from '../frame/fields.tsx';
-import { type Definition, isFresh, linkTo, type Screen } from '../frame/screen.tsx';
+import { ActForm, ConfirmField, ConfirmFirst, Table, TextField, Time } from '../frame/fields.tsx';
+import { type Definition, isFresh, type Screen } from '../frame/screen.tsx';
 import { Factors, NewTotp, type Passkey, withCodes } from './factors.tsx';
 
 interface Session {
@@ -30,16 +30,12 @@ export const SECURITY: Definition = {
     ]);
     return (
       <>
-        {!isFresh(screen) && (
-          <p class="problem">
-            Most changes need a recent proof that it is you.{' '}
-            <a href={`/dashboard/confirm?next=${encodeURIComponent(linkTo(screen, screen.path))}`}>Confirm it is you</a>
-          </p>
-        )}
+        {!isFresh(screen) && <ConfirmFirst screen={screen} />}
         {passkeys.ok && <Factors screen={screen} passkeys={passkeys.value.items} />}
         <EmailAndPassword screen={screen} />
         {identities.ok && <Providers screen={screen} items={identities.value.items} />}
         {sessions.ok && <Sessions screen={screen} items={sessions.value.items} />}
+        {me.role === 'owner' && <Rule screen={screen} />}
         {me.role === 'owner' && <Close screen={screen} />}
       </>
     );
@@ -110,6 +106,11 @@ export const SECURITY: Definition = {
       async run(screen) {
         return leaveSignedOut(screen, await screen.operations.call('logout', { body: { end: 'all' } }));
       },
+    },
+    require_factor: {
+      done: 'The rule has changed. It counts from the next request on.',
+      run: async ({ operations }, form) =>
+        acted(await operations.call('updateAccount', { body: { require_factor: form.require_factor === 'on' }, ...idempotent(form) })),
     },
     close: {
       done: 'The account is closed.',
@@ -205,6 +206,27 @@ const Sessions = ({ screen, items }: { screen: Screen; items: Session[] }) => (
     <ActForm screen={screen} act="out_everywhere" submit="Sign out everywhere" isFinal />
   </section>
 );
+
+/** Rule of the account for its members. An owner without a factor is asked to add one first. */
+function Rule({ screen }: { screen: Screen }) {
+  const { require_factor: isRequired, factors } = screen.me;
+  const next = isRequired ? 'off' : 'on';
+  return (
+    <section>
+      <h2>Second factor of members</h2>
+      <p>
+        {isRequired ? 'Members without a second factor cannot use this account.' : 'Members may use this account without a second factor.'}
+      </p>
+      {isRequired || factors.passkeys > 0 || factors.totp ? (
+        <ActForm screen={screen} act="require_factor" submit={isRequired ? 'Stop requiring it' : 'Require it of every member'}>
+          <input type="hidden" name="require_factor" value={next} />
+        </ActForm>
+      ) : (
+        <p>Add a passkey or an authenticator app of your own to require one of members.</p>
+      )}
+    </section>
+  );
+}
 
 const Close = ({ screen }: { screen: Screen }) => (
   <section>

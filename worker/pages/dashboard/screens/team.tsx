@@ -1,7 +1,7 @@
 import { GIVEN_ROLES } from '#rules/access/roles.ts';
-import { acted, idempotent } from '../frame/acts.ts';
-import { ActForm, SelectField, Table, TextField, Time } from '../frame/fields.tsx';
-import type { Definition, Screen } from '../frame/screen.tsx';
+import { acted, idempotent, notTyped } from '../frame/acts.ts';
+import { ActForm, ConfirmField, ConfirmFirst, SelectField, Table, TextField, Time } from '../frame/fields.tsx';
+import { type Definition, isFresh, type Screen } from '../frame/screen.tsx';
 
 interface Member {
   user_id: string;
@@ -56,6 +56,7 @@ export const TEAM: Definition = {
             </ActForm>
           )}
         </section>
+        <Ownership screen={screen} members={members.value.items} />
         {decides && <Invite screen={screen} />}
         {invitations.ok && <Invitations screen={screen} items={invitations.value.items} decides={decides} />}
         <section>
@@ -100,6 +101,21 @@ export const TEAM: Definition = {
         const left = await operations.call('removeMember', { params: { user_id: me.user_id }, ...idempotent(form) });
         return left.ok ? { ok: true, leaveTo: '/login?why=out' } : left;
       },
+    },
+    transfer: {
+      done: 'The account is offered. The member has seven days to accept.',
+      async run({ c, operations, me }, form) {
+        if (form.confirm !== me.display_name) return notTyped(c, me.display_name);
+        return acted(await operations.call('startTransfer', { body: { user_id: form.user_id }, ...idempotent(form) }));
+      },
+    },
+    transfer_withdraw: {
+      done: 'The account is no longer offered.',
+      run: async ({ operations }, form) => acted(await operations.call('withdrawTransfer', idempotent(form))),
+    },
+    transfer_accept: {
+      done: 'You own this account now.',
+      run: async ({ operations }) => acted(await operations.call('acceptTransfer', {})),
     },
     resend: {
       done: 'A new link is on its way. The earlier one has ended.',
@@ -156,6 +172,51 @@ function MemberRow({ screen, member, decides }: { screen: Screen; member: Member
     </tr>
   );
 }
+
+/** Form to hand the account over, or the transfer that is pending, for its two persons. */
+function Ownership({ screen, members }: { screen: Screen; members: Member[] }) {
+  const { me } = screen;
+  const others = members.filter(({ role }) => role !== 'owner').map(({ user_id: id, display_name: name }) => [id, name] as const);
+  if (me.transfer === undefined && (me.role !== 'owner' || others.length === 0)) return null;
+  return (
+    <section>
+      <h2>Hand over this account</h2>
+      {!isFresh(screen) && <ConfirmFirst screen={screen} />}
+      {me.transfer === undefined ? (
+        <HandOver screen={screen} others={others} />
+      ) : (
+        <Pending screen={screen} members={members} {...me.transfer} />
+      )}
+    </section>
+  );
+}
+
+function Pending({ screen, members, to, expires_at }: { screen: Screen; members: Member[]; to: string; expires_at: string }) {
+  const name = members.find(({ user_id: id }) => id === to)?.display_name;
+  return to === screen.me.user_id ? (
+    <ActForm screen={screen} act="transfer_accept" submit="Take over this account">
+      <p>
+        The owner hands this account over to you. Accept until <Time at={expires_at} />. The owner becomes an admin.
+      </p>
+    </ActForm>
+  ) : (
+    <ActForm screen={screen} act="transfer_withdraw" submit="Withdraw the offer">
+      <p>
+        Waits for <bdi>{name}</bdi> to accept until <Time at={expires_at} />.
+      </p>
+    </ActForm>
+  );
+}
+
+const HandOver = ({ screen, others }: { screen: Screen; others: (readonly [string, string])[] }) => (
+  <>
+    <p>The member becomes the owner, and you an admin. Keys, webhooks, payout wallets and the plan stay.</p>
+    <ActForm screen={screen} act="transfer" submit="Hand over" isFinal>
+      <SelectField screen={screen} act="transfer" name="user_id" label="New owner" value={others[0]![0]} options={others} />
+      <ConfirmField screen={screen} act="transfer" name={screen.me.display_name} />
+    </ActForm>
+  </>
+);
 
 const Invite = ({ screen }: { screen: Screen }) => (
   <section>
