@@ -27,7 +27,7 @@ interface Key {
   isRevoked: boolean;
 }
 
-/** Person beside the owner. */
+/** Person who is not the owner. */
 interface Member {
   own: Merchant;
   role: GivenRole | null;
@@ -153,7 +153,7 @@ const ACTS: Record<string, Act> = {
   },
 };
 
-/** Environment whose connection is lost at one trip, before the database has the request or after it has answered. */
+/** Environment that loses its connection at one trip, before the database has the request or after it has answered. */
 function losing(at: number, isLost: 'before' | 'after' | 'never'): Env {
   if (isLost === 'never') return w.env;
   return withFaults(w.env, { [isLost]: ({ number }: { number: number }) => number === at }).env;
