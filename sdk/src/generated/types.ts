@@ -154,6 +154,8 @@ export interface Member {
   /** True if the person has a passkey or an authenticator app. */
   has_factor: boolean;
   joined_at: Timestamp;
+  /** Last use of an open session that acts on the account. Exact within 5 minutes. */
+  last_seen_at?: Timestamp;
   invited_by?: string;
 }
 

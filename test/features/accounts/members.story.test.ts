@@ -33,6 +33,7 @@ describe('GET /v1/account/members', () => {
         role: 'owner',
         has_factor: false,
         joined_at: expect.any(String),
+        last_seen_at: expect.any(String),
       },
       {
         user_id: ada.userId,
@@ -41,9 +42,21 @@ describe('GET /v1/account/members', () => {
         role: 'developer',
         has_factor: false,
         joined_at: expect.any(String),
+        last_seen_at: expect.any(String),
         invited_by: owner.userId,
       },
     ]);
+  });
+
+  it('the last use is that of open sessions for this account alone', async () => {
+    const owner = await w.merchant();
+    const [elsewhere, ended] = [await addMember(w, owner, 'viewer'), await addMember(w, owner, 'viewer')];
+    expect((await switchTo(elsewhere.token, elsewhere.userId)).status).toBe(200);
+    await w.call('POST', '/v1/auth/logout', { key: ended.token, body: { end: 'all' } });
+    const { body } = await members(owner.token);
+    const seen = Object.fromEntries(body.items.map((item: Body) => [item.user_id, item.last_seen_at]));
+    expect(Math.abs(Date.parse(seen[owner.userId]) - Date.now())).toBeLessThan(5 * 60_000);
+    expect([seen[elsewhere.userId], seen[ended.userId]]).toEqual([undefined, undefined]);
   });
 
   it('keys are refused', async () => {

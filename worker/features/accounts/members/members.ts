@@ -9,6 +9,7 @@ import type { Account } from '#platform/db/tables/accounts.ts';
 import { requireFreshSignIn, roleRefused, roleRequired } from '#platform/http/callers.ts';
 import { type GivenRole, hasRole, type Role, roleIn } from '#rules/access/roles.ts';
 import { planOwnerAlert } from '../auth/owner-emails.ts';
+import { listSessions } from '../auth/sessions.ts';
 import { changeAccount } from '../change-account.ts';
 import { eraseAuthor } from '../entries/erasure.store.ts';
 import { changeKeys } from '../keys/keys.ts';
@@ -34,6 +35,7 @@ export interface ShownMember {
   hasFactor: boolean;
   joinedAt: number;
   invitedBy: AccountId | null;
+  lastSeenAt?: number | null;
 }
 
 /** Lists the owner, then the members in the order in which they joined, with names and addresses from their own databases. */
@@ -49,6 +51,19 @@ export async function listMembers(ctx: Scope): Promise<ShownMember[]> {
     return { ...member, name, email, hasFactor: factors !== null };
   });
 }
+
+/** Adds when each member last acted on the account. The sessions are those of each person's object, so this is one call per member. */
+export const withLastSeen = (ctx: Scope, members: ShownMember[]): Promise<ShownMember[]> =>
+  Promise.all(
+    members.map(async (member) => {
+      const sessions = await listSessions(ctx, member.personId).catch((error: unknown) => {
+        ctx.note(`sessions not read: ${formatErrorChain(error)}`);
+        return [];
+      });
+      const seen = sessions.filter(({ accountId }) => accountId === ctx.merchantId).map(({ lastSeenAt }) => lastSeenAt);
+      return { ...member, lastSeenAt: seen.length > 0 ? Math.max(...seen) : null };
+    }),
+  );
 
 const live = (merchantId: AccountId) => ({ merchantId, livemode: true });
 

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import type { AccountId } from '#core/ids.ts';
-import { iso } from '#core/time.ts';
+import { iso, isoOrNull } from '#core/time.ts';
 import { given, orNull, Timestamp } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
 import { GIVEN_ROLES, ROLES } from '#rules/access/roles.ts';
@@ -8,7 +8,7 @@ import { PLAN_NAMES, planAt } from '#rules/plans.ts';
 import { AuthResponse, toAuthResponse } from '../auth/routes.ts';
 import { getAccount } from '../store.ts';
 import { listActing } from './acting.ts';
-import { changeRole, listMembers, MADE, removeMember, type ShownMember } from './members.ts';
+import { changeRole, listMembers, MADE, removeMember, type ShownMember, withLastSeen } from './members.ts';
 import { switchAccount } from './switch-account.ts';
 
 export const RoleName = z.enum(ROLES).openapi('Role');
@@ -21,17 +21,19 @@ const MemberBody = z
     role: RoleName,
     has_factor: z.boolean().describe('True if the person has a passkey or an authenticator app.'),
     joined_at: Timestamp,
+    last_seen_at: Timestamp.optional().describe('Last use of an open session that acts on the account. Exact within 5 minutes.'),
     invited_by: z.uuid().optional(),
   })
   .openapi('Member');
 
-const toMemberResource = ({ personId, name, email, role, hasFactor, joinedAt, invitedBy }: ShownMember) => ({
+const toMemberResource = ({ personId, name, email, role, hasFactor, joinedAt, invitedBy, lastSeenAt }: ShownMember) => ({
   user_id: personId,
   display_name: name,
   email,
   role,
   has_factor: hasFactor,
   joined_at: iso(joinedAt),
+  ...given('last_seen_at', isoOrNull(lastSeenAt ?? null)),
   ...given('invited_by', invitedBy),
 });
 
@@ -71,7 +73,7 @@ export const memberRoutes = routes('Account', 'members')
     summary: 'List members',
     description: 'Lists the owner and the other members of the account.',
     returns: z.object({ items: z.array(MemberBody).describe('Members, the owner first.') }).openapi('Members'),
-    answer: async ({ scope }) => ({ items: (await listMembers(scope)).map(toMemberResource) }),
+    answer: async ({ scope }) => ({ items: (await withLastSeen(scope, await listMembers(scope))).map(toMemberResource) }),
   })
   .person({
     path: 'PATCH /account/members/{user_id}',

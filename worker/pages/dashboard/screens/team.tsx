@@ -10,6 +10,7 @@ interface Member {
   role: string;
   has_factor: boolean;
   joined_at: string;
+  last_seen_at?: string;
 }
 interface Invitation {
   invitation_id: string;
@@ -45,7 +46,7 @@ export const TEAM: Definition = {
     return (
       <>
         <section>
-          <Table caption="Members" head={['Person', 'Role', 'Second factor', 'Joined', ...(decides ? ['Change'] : [])]}>
+          <Table caption="Members" head={['Person', 'Role', 'Second factor', 'Joined', 'Last used', ...(decides ? ['Change'] : [])]}>
             {members.value.items.map((member) => (
               <MemberRow screen={screen} member={member} decides={decides} />
             ))}
@@ -149,6 +150,7 @@ function MemberRow({ screen, member, decides }: { screen: Screen; member: Member
       <td>
         <Time at={member.joined_at} />
       </td>
+      <td>{member.last_seen_at !== undefined && <Time at={member.last_seen_at} />}</td>
       {decides && (
         <td>
           {mayChange && (
