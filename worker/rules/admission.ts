@@ -241,7 +241,7 @@ export function judgeCaller(
   const personId = personIdOf(credential);
   const role = personId === null ? null : roleIn(account, personId);
   // A person who handed the account over signs in apart from it.
-  const isApart = request.isElsewhere === true && account.ownerId !== account.accountId;
+  const isApart = request.isElsewhere === true && credential.kind === 'jwt' && account.ownerId !== account.accountId;
   if (credential.kind === 'key') {
     if (!key) return { ok: false, reason: 'unknown_key' };
     if ((key.revokedAt !== null && key.revokedAt <= request.now) || account.status === 'deleted') return { ok: false, reason: 'revoked' };

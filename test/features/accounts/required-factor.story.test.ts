@@ -45,6 +45,13 @@ describe('require_factor of an account', () => {
     expect((await w.call('POST', '/v1/account/totp', { key: bob.token })).status).toBe(201);
   });
 
+  it('a member without a factor may leave', async () => {
+    const { owner, token } = await newOwner();
+    const bob = await addMember(w, owner, 'viewer');
+    await setRule(token, true);
+    expect((await w.call('DELETE', `/v1/account/members/${bob.userId}`, { key: bob.token })).status).toBe(204);
+  });
+
   it('the owner alone sets it, with a factor and after a recent proof of it', async () => {
     const { owner, token } = await newOwner();
     const admin = await addMember(w, owner, 'admin');

@@ -5,7 +5,7 @@ import { withRival } from '../../support/faults/faults.ts';
 import { addApp } from '../../support/people/factors.ts';
 import { acceptOffer, actingToken, addMember, newHeir, offer } from '../../support/people/team.ts';
 import { letTimeRun, setTime } from '../../support/runner/clock.ts';
-import { MailWorld, verifyAddress } from '../../support/servers/mail.ts';
+import { emailedToken, MailWorld, verifyAddress } from '../../support/servers/mail.ts';
 import type { Body, Merchant } from '../../support/world.ts';
 
 const PASSWORD = 'correct horse battery';
@@ -185,6 +185,12 @@ describe('the end of an offer', () => {
     expect(refusalOf(await offer(w, owner, bob))).toEqual([403, 'invalid_authorization', 'role']);
   });
 
+  it('a suspended account is not handed over', async () => {
+    await offer(w, owner, heir);
+    await w.env.DB.prepare("UPDATE accounts SET status = 'suspended', version = version + 1 WHERE id = ?").bind(owner.userId).run();
+    expect((await accept()).body.code).toBe('account_suspended');
+  });
+
   it('an account that is being deleted is not handed over', async () => {
     await offer(w, owner, heir);
     let rival = 0;
@@ -232,6 +238,37 @@ describe('a person who handed the account over', () => {
     expect((await w.call('POST', '/v1/auth/password/reset', { body })).status).toBe(200);
     expect((await me(owner.key)).status).toBe(200);
     expect(await listRoles(heir.token)).toHaveLength(2);
+  });
+
+  it('a reset with all other access of the new owner ends keys, members, wallets and offers of that account too', async () => {
+    const eve = await addMember(w, owner, 'admin');
+    const made = (await w.call('POST', '/v1/keys', { key: heir.token, body: { name: 'of a thief' } })).body.raw_key;
+    const body = { token: await emailedToken(w, heir.userId, 'reset'), new_password: 'battery staple 9', end_others: true };
+    expect((await w.call('POST', '/v1/auth/password/reset', { body })).status).toBe(200);
+    expect((await w.call('GET', '/v1/products', { key: made })).status).toBe(401);
+    expect((await me(eve.token)).status).toBe(401);
+    const { body: session } = await w.call('POST', '/v1/auth/login', { body: { email: heir.own.email, password: 'battery staple 9' } });
+    const token = await actingToken(w, session, owner);
+    expect(await listRoles(token)).toEqual([[heir.userId, 'owner']]);
+    expect(await listActions(token, 'account.claimed')).toMatchObject([{ actor: { id: heir.userId } }]);
+  });
+
+  it('a key that the former owner is making when the membership ends is not made', async () => {
+    const rival = withRival(w.env, () => remove(heir.token, owner.userId));
+    const body = { name: 'left behind', sandbox_mode: true };
+    const made = await w.call('POST', '/v1/keys', { key: owner.token, body, env: rival });
+    expect(refusalOf(made)).toEqual([401, 'invalid_authorization', 'not_a_member']);
+    expect(JSON.stringify((await w.call('GET', '/v1/keys', { key: heir.token })).body)).not.toContain('left behind');
+  });
+
+  it('a removed member of an account that was handed over gets 401 not_a_member in calls about the person too', async () => {
+    const bob = await addMember(w, owner, 'viewer');
+    expect((await remove(heir.token, bob.userId)).status).toBe(204);
+    expect(refusalOf(await w.call('GET', '/v1/account/sessions', { key: bob.token }))).toEqual([
+      401,
+      'invalid_authorization',
+      'not_a_member',
+    ]);
   });
 
   it('alerts about the account go to the new owner alone', async () => {

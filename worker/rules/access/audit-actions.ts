@@ -1,6 +1,7 @@
 /** Actions of the audit log: `<noun>.<verb>`. */
 export const AUDIT_ACTIONS = [
   'access.refused',
+  'account.change_disputed',
   'account.claimed',
   'account.created',
   'account.deleted',

@@ -40,9 +40,11 @@ export async function authenticate(
   // Any caller can invent a key of the first format, so the database is asked for such keys only for callers with refusals left.
   if (!presented.isVouched) requireRefusalsLeft(c);
   const mode = modeOf(c);
+  // Members always may leave.
+  const isAboutSelf = presented.personId !== null && presented.personId === unlessBy;
   const request = {
     permission,
-    scope: presented.personId !== null && presented.personId === unlessBy ? null : (scope ?? null),
+    scope: isAboutSelf ? null : (scope ?? null),
     ip: ipOf(c),
     mode: mode === 'unknown' ? null : mode,
     bucket,
@@ -50,7 +52,7 @@ export async function authenticate(
     now: ctx.now,
     wallNow: ctx.wallNow,
     ...(isSelf && presented.actsOn !== presented.personId && { isElsewhere: true as const }),
-    ...(needsNoFactor && { needsNoFactor: true as const }),
+    ...((needsNoFactor || isAboutSelf) && { needsNoFactor: true as const }),
     ...(c.var.isInner && { isInner: true as const }),
   };
   if (isSelf) await requireMember(c, presented, request);

@@ -11,7 +11,7 @@ import type { StoreAnswer } from '#platform/db/once.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import { personStatusOf } from '#rules/access/roles.ts';
 import { type AccountChange, changeAccount } from '../change-account.ts';
-import { claiming, planRevokeAccess, recordClaim, withoutAccess } from '../claim/claim.ts';
+import { claiming, planRevokeAccess, withoutAccess } from '../claim/claim.ts';
 import { isAddressLocked, moveAddress, planUnowned, recordDisowned } from '../claim/move-address.ts';
 import { type AccountAccess, findAccountAccess } from '../claim/store.ts';
 import { NEW_ACCOUNT } from '../new-account.ts';
@@ -207,7 +207,7 @@ export async function resetPassword(
     const access = await findAccountAccess(home, account);
     return {
       values: { ...withoutAccess(home, account, access), ...values },
-      writes: [...unsold, ...planRevokeAccess(home, account, access), recordClaim(home, account.id), entry],
+      writes: [...unsold, ...planRevokeAccess(home, account, access), entry],
       wasStored,
       result: { ended: access, isNewAccount: false },
     };

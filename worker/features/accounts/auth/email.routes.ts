@@ -14,7 +14,7 @@ import { learnNetworks } from '../passwords/tries.ts';
 import { getAccount } from '../store.ts';
 import { disownEmail, emailOfSpent, findByProof, findLinkHome, isUnreachable, resetPassword, verifyEmail } from './email-proof.ts';
 import { LinkBody, LinkToken } from './emailed-links.ts';
-import { linksAnHour, planVerification } from './owner-emails.ts';
+import { linksAnHour, ownNameOf, planVerification } from './owner-emails.ts';
 import { Email } from './routes.ts';
 import { normaliseEmail } from './sign-in.ts';
 
@@ -84,8 +84,8 @@ export const emailRoutes = routes('Account')
       .openapi('VerificationPreview'),
     codes: ['invalid_credentials'],
     answer: async ({ ctx, body }) => {
-      const { displayName, createdAt, email } = (await findByProof(ctx, 'verify', body.token)).account;
-      return { account: displayName, created_at: iso(createdAt), email: email! };
+      const { account } = await findByProof(ctx, 'verify', body.token);
+      return { account: ownNameOf(account), created_at: iso(account.createdAt), email: account.email! };
     },
   })
   .public({

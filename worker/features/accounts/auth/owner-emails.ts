@@ -113,10 +113,13 @@ export function planTransferEmails(
 
 const LINKS_AN_HOUR = 3;
 
+/** Name by which emails to a person call the account. One that was handed over has the name of another owner's shop. */
+export const ownNameOf = (account: Account): string => (isHandedOver(account) ? account.name : account.displayName);
+
 export function planVerification(ctx: Shard, account: Account, limit?: NonNullable<Parameters<typeof planEmail>[2]>): Write[] {
-  const { id, email, displayName, name, createdAt } = account;
+  const { id, email, createdAt } = account;
   if (email === null) return [];
-  const facts = { account: isHandedOver(account) ? name : displayName, created_at: iso(createdAt) };
+  const facts = { account: ownNameOf(account), created_at: iso(createdAt) };
   return planEmail(ctx, { template: 'verify_email', facts, accountId: id, address: email }, limit ?? linksAnHour(ctx, email)).writes;
 }
 

@@ -4,20 +4,22 @@
  * @module
  */
 
-import type { AccountId } from '#core/ids.ts';
 import { iso } from '#core/time.ts';
 import { planEmail } from '#features/email/outbox.ts';
 import type { Shard } from '#platform/context.ts';
 import { personIn, recordAction } from '#platform/db/audit/record-action.ts';
 import type { Write } from '#platform/db/commit.ts';
+import { homeOf } from '#platform/db/directory.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import { isHandedOver } from '#rules/access/roles.ts';
+import { changeAccount } from '../change-account.ts';
 import { deleteFactors } from '../factors/store.ts';
 import { changeKeys } from '../keys/keys.ts';
+import { listOwned } from '../members/acting.ts';
 import { deleteInvitations } from '../members/invitation.store.ts';
 import { deleteMembers } from '../members/store.ts';
 import { forgetWallets, listKeys, revokeAllKeys } from '../store.ts';
-import { type AccountAccess, deleteIdentities, revokeAccess } from './store.ts';
+import { type AccountAccess, deleteIdentities, hasSold, revokeAccess } from './store.ts';
 
 function withoutLinks(settings: Account['merchantSettings']): Account['merchantSettings'] {
   const { default_redirect_url: _, default_support_url: __, ...rest } = settings;
@@ -33,31 +35,31 @@ export const withoutAccess = ({ now }: Shard, account: Account, access: AccountA
   factorsEndAt: null,
   isStaff: false,
   tokenVersion: account.tokenVersion + 1,
-  ...(isHandedOver(account)
-    ? {}
-    : {
-        payoutWallet: null,
-        roles: {},
-        transfer: null,
-        requireFactor: false,
-        merchantSettings: withoutLinks(account.merchantSettings),
-        claimed: { at: now, ...access },
-      }),
+  ...(isHandedOver(account) ? {} : { ...emptied(account), claimed: { at: now, ...access } }),
+});
+
+const emptied = ({ merchantSettings }: Account): Partial<Account> => ({
+  payoutWallet: null,
+  roles: {},
+  transfer: null,
+  requireFactor: false,
+  merchantSettings: withoutLinks(merchantSettings),
 });
 
 export const planRevokeAccess = (ctx: Shard, account: Account, access: AccountAccess): Write[] => [
   deleteIdentities(ctx.db, account.id),
   ...deleteFactors(ctx.db, account.id),
-  ...(isHandedOver(account) ? [] : planEndOfAccess(ctx, account.id)),
+  ...(isHandedOver(account) ? [] : planEndOfAccess(ctx, account)),
   ...planClaimedEmail(ctx, account, access),
 ];
 
-const planEndOfAccess = (ctx: Shard, accountId: AccountId): Write[] => [
-  ...revokeAccess(ctx, accountId),
-  revokeAllKeys(ctx.db, accountId, ctx.now),
-  forgetWallets(ctx.db, accountId),
-  deleteMembers(ctx.db, accountId),
-  deleteInvitations(ctx.db, accountId),
+const planEndOfAccess = (ctx: Shard, account: Account): Write[] => [
+  ...revokeAccess(ctx, account.id),
+  revokeAllKeys(ctx.db, account.id, ctx.now),
+  forgetWallets(ctx.db, account.id),
+  deleteMembers(ctx.db, account.id),
+  deleteInvitations(ctx.db, account.id),
+  recordClaim(ctx, account),
 ];
 
 const planClaimedEmail = (ctx: Shard, { id: accountId, email: address }: Account, access: AccountAccess): Write[] => [
@@ -65,16 +67,37 @@ const planClaimedEmail = (ctx: Shard, { id: accountId, email: address }: Account
 ];
 
 /** Entry of a claim: the proven reader of the address ended all access of before. */
-export const recordClaim = (ctx: Shard, accountId: AccountId): Write =>
+const recordClaim = (ctx: Shard, { id: accountId, ownerId }: Account): Write =>
   recordAction(
     ctx,
     { merchantId: accountId, livemode: true },
-    { action: 'account.claimed', subject: { type: 'account', id: accountId }, by: personIn(accountId) },
+    { action: 'account.claimed', subject: { type: 'account', id: accountId }, by: personIn(ownerId) },
   );
+
+/** True if the person has sold in an account of any id. */
+export async function hasSoldAnywhere(ctx: Shard, person: Account): Promise<boolean> {
+  const owned = await listOwned(ctx, person);
+  const sold = await Promise.all(owned.map(({ id }) => hasSold(homeOf(ctx, id).db, id)));
+  return sold.includes(true);
+}
+
+/** Ends all access to the accounts of other ids that the person owns, before the claim is stored: after a crash the proof still works. */
+async function endAccessElsewhere(ctx: Shard, person: Account): Promise<void> {
+  for (const known of await listOwned(ctx, person, person.id)) {
+    const home = homeOf(ctx, known.id);
+    const end = (account: Account) =>
+      account.ownerId === person.id ? { values: emptied(account), writes: planEndOfAccess(home, account) } : null;
+    await endKeys(home, known, () => changeAccount(home, known.id, end));
+  }
+}
 
 /** Stores a claim with `store` and revokes every key from the next request on, also keys created meanwhile. */
 export async function claiming<T>(ctx: Shard, account: Account, store: () => Promise<T>): Promise<T> {
-  if (isHandedOver(account)) return store();
+  await endAccessElsewhere(ctx, account);
+  return isHandedOver(account) ? store() : endKeys(ctx, account, store);
+}
+
+async function endKeys<T>(ctx: Shard, account: Account, store: () => Promise<T>): Promise<T> {
   const keys = await listKeys(ctx.db, account.id, null);
   return changeKeys(ctx, account, keys, async () => {
     const stored = await store();

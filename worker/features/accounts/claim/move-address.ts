@@ -10,7 +10,8 @@ import { changeAccount } from '../change-account.ts';
 import { newAccount, recordNewAccount } from '../new-account.ts';
 import { listIdentities } from '../oauth/store.ts';
 import { abortIfTaken, findAccount, insertAccount } from '../store.ts';
-import { abortIfSold, hasSold } from './store.ts';
+import { hasSoldAnywhere } from './claim.ts';
+import { abortIfSold } from './store.ts';
 
 const LOCKED = 'email_unverified';
 
@@ -23,7 +24,7 @@ const hasOtherWay = async ({ db }: Shard, { id, walletKey, factors }: Account): 
  */
 export async function planUnowned(ctx: Shard, account: Account): Promise<Write[]> {
   if (!(await hasOtherWay(ctx, account))) return [];
-  if (!(await hasSold(ctx.db, account.id))) return [abortIfSold(ctx, account.id)];
+  if (!(await hasSoldAnywhere(ctx, account))) return [abortIfSold(ctx, account.id)];
   throw new ApiError('state_conflict', { meta: { reason: LOCKED } });
 }
 

@@ -63,15 +63,15 @@ export function requireKeyStaff(ctx: Ctx, actor: Actor): void {
 }
 
 /**
- * Writes that abort if a member who makes a key has lost the role for it since the call was admitted: a removal must leave no key behind.
- * Throws 401 invalid_authorization (not_a_member) or 403 (role).
+ * Writes that abort if the person who makes a key has lost the role for it since the call was admitted: a removal or transfer must leave no
+ * key behind. Throws 401 invalid_authorization (not_a_member) or 403 (role).
  */
 export async function planMaker(ctx: Shard, { accountId, personId }: Actor): Promise<Write[]> {
-  if (personId === null || personId === accountId) return [];
+  if (personId === null) return [];
   const role = roleIn(await getAccount(ctx.db, accountId), personId);
   if (role === null) throw notAMember();
   if (!hasRole(role, 'keys:write')) throw roleRefused(role, 'keys:write');
-  return role === 'owner' ? [] : [abortUnlessMember(ctx, accountId, personId, rolesWith('keys:write'))];
+  return [abortUnlessMember(ctx, accountId, personId, rolesWith('keys:write'))];
 }
 
 /**

@@ -1,3 +1,4 @@
+import { ApiError } from '#core/errors.ts';
 import { type AccountId, admissionIdOf } from '#core/ids.ts';
 import type { Ctx } from '#platform/context.ts';
 import { homeOf, newIdAbout } from '#platform/db/directory.ts';
@@ -57,7 +58,7 @@ export async function listOwned(ctx: Ctx, person: Account, except?: AccountId): 
 
 /**
  * Finds the account that a person acts on after a sign-in: the last one if its members still include the person, else the own one. A person
- * who was left without any gets an empty one.
+ * who was left without any gets an empty one. Throws 403 account_suspended if an own one is suspended.
  */
 export async function findActing(ctx: Ctx, person: Account): Promise<Acting> {
   const last = await findRole(ctx, person, person.lastAccountId ?? person.id);
@@ -66,8 +67,13 @@ export async function findActing(ctx: Ctx, person: Account): Promise<Acting> {
   return (await findActive(ctx, person)) ?? openAccount(ctx, person);
 }
 
-const findActive = async (ctx: Ctx, person: Account): Promise<Acting | undefined> =>
-  (await listActing(ctx, person)).find(({ account }) => account.status === 'active');
+async function findActive(ctx: Ctx, person: Account): Promise<Acting | undefined> {
+  const found = await listActing(ctx, person);
+  const active = found.find(({ account }) => account.status === 'active');
+  if (!active && found.some(({ account, role }) => role === 'owner' && account.status === 'suspended'))
+    throw new ApiError('account_suspended');
+  return active;
+}
 
 /** Creates an empty account of a person who handed the first one over. Concurrent sign-ins end in the same one. */
 async function openAccount(ctx: Ctx, person: Account): Promise<Acting> {

@@ -17,11 +17,12 @@ export const listMemberRows = (db: Db, accountId: AccountId): Promise<Member[]> 
 
 const isMember = (accountId: AccountId, personId: AccountId) => and(eq(members.accountId, accountId), eq(members.personId, personId));
 
-/** Aborts the batch unless the person is a member with one of these roles. */
+/** Aborts the batch unless the person is the owner, or a member with one of these roles. */
 export const abortUnlessMember = (ctx: Shard, accountId: AccountId, personId: AccountId, roles: readonly Role[]): Write =>
   abortIf(
     ctx,
-    sql`NOT EXISTS (SELECT 1 FROM ${members} WHERE ${and(isMember(accountId, personId), inArray(members.role, roles as GivenRole[]))})`,
+    sql`NOT EXISTS (SELECT 1 FROM ${members} WHERE ${and(isMember(accountId, personId), inArray(members.role, roles as GivenRole[]))})
+      AND NOT EXISTS (SELECT 1 FROM ${accounts} WHERE ${and(eq(accounts.id, accountId), eq(accounts.ownerId, personId))})`,
   );
 
 export const insertMember = (db: Db, member: Omit<Member, 'roleAt'>): Write =>

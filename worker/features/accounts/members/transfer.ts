@@ -31,6 +31,10 @@ function requireEligible(member: Account, owner: Account): void {
   throw conflict('factor_required', 'The owner has a second factor and the member none. The member has to add one first.');
 }
 
+function requireActiveAccount({ status }: Account): void {
+  if (status === 'suspended') throw new ApiError('account_suspended');
+}
+
 const getPerson = (ctx: Ctx, personId: AccountId): Promise<Account> => getAccount(homeOf(ctx, personId).db, personId);
 
 type TransferAction = 'account.transfer_started' | 'account.transfer_withdrawn';
@@ -55,6 +59,7 @@ export async function startTransfer(
   const transfer = { to, expiresAt: ctx.wallNow + TRANSFER_MS };
   await changeAccount(ctx, ctx.merchantId, async (account) => {
     requireOwnership(account, actor);
+    requireActiveAccount(account);
     if (to === account.ownerId) throw conflict('owner', 'The person owns the account already.');
     if (!(to in account.roles)) raise('not_found');
     const [owner, member] = await Promise.all([getOwner(ctx, account), getPerson(ctx, to)]);
@@ -97,6 +102,7 @@ export async function acceptTransfer(ctx: Ctx, actor: Actor): Promise<AccountId>
     const { ownerId, transfer, roles } = account;
     if (ownerId === personId) return null;
     const { [personId]: role = raise('not_found'), ...others } = roles;
+    requireActiveAccount(account);
     if (transfer?.to !== personId || transfer.expiresAt <= ctx.wallNow)
       throw conflict('no_transfer', 'The account is not offered to you. Ask its owner to hand it over.');
     const [owner, member] = await Promise.all([getOwner(ctx, account), getPerson(ctx, personId)]);

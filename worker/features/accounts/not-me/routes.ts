@@ -4,6 +4,7 @@ import { globalOf } from '#platform/db/directory.ts';
 import { Timestamp } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
 import { LinkBody } from '../auth/emailed-links.ts';
+import { ownNameOf } from '../auth/owner-emails.ts';
 import { findNotMeHome } from './link.ts';
 import { disputeChange, previewDispute, UNDONE } from './undo.ts';
 
@@ -30,7 +31,7 @@ export const notMeRoutes = routes('Account')
     codes: ['invalid_credentials', 'link_expired'],
     answer: async ({ ctx, body: { token } }) => {
       const { disputed, will } = await previewDispute(ctx, token);
-      return { change: disputed.change, at: iso(disputed.at), account: disputed.account.displayName, will };
+      return { change: disputed.change, at: iso(disputed.at), account: ownNameOf(disputed.account), will };
     },
   })
   .public({

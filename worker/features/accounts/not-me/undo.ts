@@ -136,23 +136,27 @@ async function findAddedElsewhere(ctx: Ctx, person: Account, since: number): Pro
 async function endAddedElsewhere(ctx: Ctx, person: Account, since: number): Promise<{ added: AddedAccess[]; hasTransfer: boolean }> {
   const owned = await findAddedElsewhere(ctx, person, since);
   let hasTransfer = false;
+  const ended: AddedAccess[] = [];
   for (const { home, account: known, added } of owned) {
-    const { keys } = added;
+    const keys = [...added.keys];
+    let undone: AddedAccess | null = null;
     const change = () =>
       changeAccount(home, known.id, async (account) => {
         const parts = partsOf(account, person.id);
         const now = await findAddedAccess(home, account.id, { since, parts });
-        if (!parts.isOwner) return null;
+        undone = parts.isOwner ? now : null;
+        if (!undone) return null;
         hasTransfer ||= isTransferredSince(account, person.id, since);
         keys.push(...now.keys);
         return {
           values: restoredAccount(account, person.id, { added: now, since }),
-          writes: endAddedAccess(home, account.id, { since, parts, added: now }),
+          writes: [...endAddedAccess(home, account.id, { since, parts, added: now }), recordUndone(home, account.id, now)],
         };
       });
     await changeKeys(ctx, known, keys, change);
+    if (undone) ended.push(undone);
   }
-  return { added: owned.map(({ added }) => added), hasTransfer };
+  return { added: ended, hasTransfer };
 }
 
 /**
@@ -272,6 +276,19 @@ async function freeAddress(ctx: Ctx, address: string, personId: AccountId): Prom
 /** Without the limit of an hour, which a thief could use up by requests. Each link causes one. */
 const planReset = (ctx: Shard, address: string): Write[] =>
   planEmail(ctx, { template: 'reset_password', facts: {}, accountId: null, address }).writes;
+
+/** Entry of an account that the person of a dispute owns under another id. */
+const recordUndone = (home: Shard, accountId: AccountId, { keys, endpoints, wallets, members }: AddedAccess): Write =>
+  recordAction(
+    home,
+    { merchantId: accountId, livemode: true },
+    {
+      action: 'account.change_disputed',
+      subject: { type: 'account', id: accountId },
+      after: { ended: { keys: keys.length, endpoints: endpoints.length, wallets: wallets.length, members: members.length } },
+      by: { kind: 'system', id: null },
+    },
+  );
 
 const recordDispute = (home: Shard, { account, change }: Disputed, { undone, ended }: Undone): Write =>
   recordAction(

@@ -13,7 +13,7 @@ import { SIGN_IN_PROVIDERS, type SignIn, type SignInProvider } from '#rules/admi
 import { planSecurityAlert } from '../auth/owner-emails.ts';
 import { findByPassword } from '../auth/passwords.ts';
 import { startSession } from '../auth/sessions.ts';
-import { requireActive } from '../auth/sign-in.ts';
+import { requireActivePerson } from '../auth/sign-in.ts';
 import { checkPassword } from '../passwords/tries.ts';
 import { randomText, readSignedValue, signValue } from '../signed-values.ts';
 import { abortUnlessAsBefore, findAccount, findState, forgetState, takeState } from '../store.ts';
@@ -109,7 +109,9 @@ export async function joinAccount(
   if (await findState(globalOf(ctx).db, used)) throw spentTicket();
   const check = () => findByPassword(ctx, password, () => found);
   const account = await checkPassword(ctx, { email: found.email, ip: origin.ip, check, find: async () => found });
-  requireActive(account);
+  requireActivePerson(account);
+  // A person with a factor has to prove it before anything is linked, and links the provider afterwards.
+  if (account.factors !== null) return { account, signIn: await startSession(ctx, account, 'password', origin) };
   if (!(await takeState(globalOf(ctx).db, used, ticket.expiresAt))) throw spentTicket();
   try {
     if (!(await addIdentity(home, account, ticket.provider, ticket))) throw inUse();

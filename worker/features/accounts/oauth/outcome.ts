@@ -11,9 +11,9 @@ import { planVerification } from '../auth/owner-emails.ts';
 import { personObject } from '../auth/sessions.ts';
 import { emailKeysOf, emailName, findAccountByEmail, normaliseEmail } from '../auth/sign-in.ts';
 import { changeAccount } from '../change-account.ts';
-import { claiming, planRevokeAccess, recordClaim, withoutAccess } from '../claim/claim.ts';
+import { claiming, hasSoldAnywhere, planRevokeAccess, withoutAccess } from '../claim/claim.ts';
 import { moveAddress } from '../claim/move-address.ts';
-import { abortIfSold, findAccountAccess, hasSold } from '../claim/store.ts';
+import { abortIfSold, findAccountAccess } from '../claim/store.ts';
 import { NEW_ACCOUNT, newAccount, recordNewAccount } from '../new-account.ts';
 import { abortIfTaken, findAccount, forgetLogo, getAccount, insertAccount } from '../store.ts';
 import { findOwner, identityName, isLinked, isLocked } from './identities.ts';
@@ -119,7 +119,7 @@ const ownSettings = (person: Person, account: Account): Partial<Account> => ({
  */
 async function claimAccount(ctx: Shard, account: Account, provider: SignInProvider, person: Person): Promise<OAuthOutcome> {
   const identity = identityName(ctx, provider, person.subject);
-  if (await hasSold(ctx.db, account.id)) {
+  if (await hasSoldAnywhere(ctx, account)) {
     const plan = (_: Account, { id }: Account) => [insertIdentity(ctx, id, provider, person), recordLink(ctx, id, provider)];
     const reader = { displayName: nameOf(person), passwordHash: null, names: [identity], plan };
     return { kind: 'signed_in', account: await moveAddress(ctx, account, reader) };
@@ -137,7 +137,6 @@ async function claimAccount(ctx: Shard, account: Account, provider: SignInProvid
           ...planRevokeAccess(ctx, row, access),
           ...(isHandedOver(row) ? [] : [forgetLogo(ctx.db, account.id)]),
           insertIdentity(ctx, account.id, provider, person),
-          recordClaim(ctx, account.id),
           recordLink(ctx, account.id, provider),
         ],
         wasStored: async () => (await findIdentity(ctx.db, provider, person.subject))?.accountId === account.id,

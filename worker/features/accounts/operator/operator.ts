@@ -32,7 +32,7 @@ export function requireOperator({ config }: Ctx, secret: string | undefined): st
   return found[0]?.[0] ?? raise('not_found', { hidesPath: true });
 }
 
-const isAccountId = (named: string): boolean => z.uuid().safeParse(named).success;
+export const isAccountId = (named: string): boolean => z.uuid().safeParse(named).success;
 
 /** Finds the account that an operator names by email or user id. Throws 404 not_found. */
 export async function findOperated(ctx: Ctx, named: string): Promise<Account> {

@@ -8,12 +8,13 @@ import { homeOf } from '#platform/db/directory.ts';
 import { NameTaken, withNames } from '#platform/db/names/names.ts';
 import { emptyOrBound, type Swept } from '#platform/db/sweeps.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
+import { isHandedOver, personStatusOf } from '#rules/access/roles.ts';
 import { formerEmailsAfter, ownerAddresses, planSecurityAlert, planVerification } from '../auth/owner-emails.ts';
 import { emailKeysOf, emailName, findAccountByEmail, normaliseEmail } from '../auth/sign-in.ts';
 import { changeAccount } from '../change-account.ts';
 import { deleteFactors } from '../factors/store.ts';
 import { abortIfTaken } from '../store.ts';
-import { findOperated } from './operator.ts';
+import { findOperated, isAccountId } from './operator.ts';
 import { listDueResets } from './store.ts';
 
 /** Changes that give access need a reason in the log. */
@@ -21,6 +22,14 @@ function requireReason({ acting: { operator } }: Ctx): void {
   if (operator?.reason) return;
   const problem = { loc: ['header', 'X-Svc-Operator-Reason'], msg: 'Give a reason', type: 'missing' };
   throw new ApiError('validation_error', { problems: [problem] });
+}
+
+/** Finds a person by email or user id. Throws 404 not_found, 409 state_conflict for the id of an account that another person owns. */
+async function findPerson(ctx: Ctx, named: string): Promise<Account> {
+  const person = await findOperated(ctx, named);
+  if (!isAccountId(named) || !isHandedOver(person)) return person;
+  const detail = 'The account was handed over. Name its owner.';
+  throw new ApiError('state_conflict', { detail, meta: { reason: 'handed_over', owner_id: person.ownerId } });
 }
 
 /** True for the state that the change leads to, also if only its answer was lost. */
@@ -32,14 +41,14 @@ const isChanged = (account: Account, { tokenVersion }: Account) => account.token
  */
 export async function setEmail(ctx: Ctx, { account: named, email }: { account: string; email: string }): Promise<Account> {
   requireReason(ctx);
-  const known = await findOperated(ctx, named);
+  const known = await findPerson(ctx, named);
   const home = homeOf(ctx, known.id);
   const { keys } = emailKeysOf(ctx, email);
   if (known.emailKey !== null && keys.includes(known.emailKey)) return known;
   if (await findAccountByEmail(ctx, email)) throw new ApiError('email_registered');
   const change = (reserved: Write[]) =>
     changeAccount(home, known.id, (account) => {
-      if (account.status === 'deleted') throw new ApiError('state_conflict', { meta: { reason: 'account_deleted' } });
+      if (personStatusOf(account) === 'deleted') throw new ApiError('state_conflict', { meta: { reason: 'account_deleted' } });
       const values = {
         ...{ email: normaliseEmail(email), emailKey: keys[0], emailVerified: false },
         ...{ formerEmails: formerEmailsAfter(home, account), tokenVersion: account.tokenVersion + 1 },
@@ -47,8 +56,8 @@ export async function setEmail(ctx: Ctx, { account: named, email }: { account: s
       const entry = {
         action: 'person.email_changed',
         subject: { type: 'person', id: account.id },
-        before: { email: account.email },
-        after: { email: values.email },
+        // The log of an account that was handed over is that of another owner.
+        ...(isHandedOver(account) ? {} : { before: { email: account.email }, after: { email: values.email } }),
       } as const;
       return {
         values,
@@ -72,15 +81,20 @@ const NOTICE_MS = 72 * HOUR;
 
 /**
  * Begins the removal of all factors of a person who has lost them. The person is emailed, and `not me` ends it. Idempotent: a second call
- * does not move the time. Throws 404 not_found, 409 state_conflict for a person without a factor.
+ * does not move the time. Throws 404 not_found, 409 state_conflict for a person without a factor or a verified address.
  */
 export async function beginFactorsReset(ctx: Ctx, { account: named }: { account: string }): Promise<Account> {
   requireReason(ctx);
-  const known = await findOperated(ctx, named);
+  const known = await findPerson(ctx, named);
   const home = homeOf(ctx, known.id);
   return changeAccount(home, known.id, (account) => {
     if (account.factorsEndAt !== null) return null;
-    if (account.factors === null || account.status === 'deleted') throw new ApiError('state_conflict', { meta: { reason: 'no_factor' } });
+    const hasFactor = account.factors !== null && personStatusOf(account) !== 'deleted';
+    if (!hasFactor) throw new ApiError('state_conflict', { meta: { reason: 'no_factor' } });
+    if (ownerAddresses(home, account).length === 0) {
+      const detail = 'The person has no verified address, so nobody could object. Set one first.';
+      throw new ApiError('state_conflict', { detail, meta: { reason: 'email_unverified' } });
+    }
     const factorsEndAt = home.wallNow + NOTICE_MS;
     return { values: { factorsEndAt }, writes: [...planResetEmail(home, account, factorsEndAt), recordReset(home, account, 'begun')] };
   });
@@ -115,7 +129,7 @@ export async function sweepFactorResets(ctx: Shard): Promise<Swept> {
 const endFactors = (ctx: Shard, personId: Account['id']): Promise<Account> =>
   changeAccount(ctx, personId, (account) => {
     if (account.factorsEndAt === null || account.factorsEndAt > ctx.wallNow) return null;
-    if (account.factors === null || account.status === 'deleted') return { values: { factorsEndAt: null } };
+    if (account.factors === null || personStatusOf(account) === 'deleted') return { values: { factorsEndAt: null } };
     return {
       values: { factorsEndAt: null, factors: null, tokenVersion: account.tokenVersion + 1 },
       writes: [...deleteFactors(ctx.db, personId), ...planResetEmail(ctx, account, ctx.wallNow), recordReset(ctx, account, 'done')],

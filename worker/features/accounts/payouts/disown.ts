@@ -32,7 +32,9 @@ export async function disownWallet(ctx: Scope, actor: Actor, wallet: string, sto
       stopped_authorizations: use.authorizations,
       ended_sessions: use.sessions,
     };
-    if (use.wallet.disownedAt !== null) return { writes: await storeAnswer(disowned) };
+    const isRepeated = use.wallet.disownedAt !== null;
+    // A checkout that was planned before the first call may have been stored after it.
+    if (isRepeated) return { writes: [...disownWallets(ctx, account.id, [wallet]), ...(await storeAnswer(disowned))] };
     const tenant = { merchantId: account.id, livemode: true };
     const payout = { wallet: null, previous: wallet };
     const subject = { type: 'account', id: account.id } as const;

@@ -17,6 +17,7 @@ const DisownedBody = z
 export const payoutRoutes = routes('Account', 'payouts').person({
   path: 'POST /account/payouts/disown',
   id: 'disownPayout',
+  mode: 'live',
   sdk: 'account.disownPayout',
   agent: { confirm: true },
   summary: 'Disown a payout wallet',

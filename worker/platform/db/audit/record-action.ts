@@ -126,7 +126,8 @@ function planEntries(
     ...{ action, subjectType: subject.type, subjectId: subject.id, outcome, livemode, requestId: ctx.cause, isErased: false },
     ...{ prevHash: null, hash: null, details: JSON.stringify(details) },
   };
-  const conditions = [...(unless ? [unless] : []), ...(/^(?:person|session)\./.test(action) ? [IS_HANDED_OVER] : [])];
+  const isOfPerson = /^(?:person|session)\./.test(action) && by.kind !== 'operator';
+  const conditions = [...(unless ? [unless] : []), ...(isOfPerson ? [IS_HANDED_OVER] : [])];
   const computed: Record<string, SQL> = {
     seq: subjects ? sql`${NEXT_SEQ} + row_number() OVER (ORDER BY subject.id) - 1` : NEXT_SEQ,
     ...(subjects && { subjectId: sql`subject.id`, livemode: sql`subject.livemode` }),

@@ -97,8 +97,7 @@ export const invitations = sqliteTable(
 export type Invitation = typeof invitations.$inferSelect;
 
 /**
- * Accounts of others that a person may act on, in the person's database: written after the account's own row, which alone decides. Deleted
- * after it.
+ * Accounts of other ids that a person may act on, in the person's database. The account's own row alone decides.
  */
 export const joinedAccounts = sqliteTable(
   'joined_accounts',
