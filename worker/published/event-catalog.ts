@@ -10,7 +10,7 @@ import { RefundBody } from '#features/payments/refunds/resource.ts';
 import { PaymentBody, UnmatchedBody } from '#features/payments/resource.ts';
 import { ReceiptBody } from '#features/receipts/receipt.ts';
 import { MessageBody, TicketBody } from '#features/support/resource.ts';
-import { EndpointBody, EventBody, PreviousValues } from '#features/webhooks/resource.ts';
+import { EndpointBody, EventBody, MakerBody, PreviousValues } from '#features/webhooks/resource.ts';
 import type { EventType, NewEvent, SubjectType } from '#rules/events.ts';
 import {
   AT,
@@ -84,6 +84,14 @@ const ofTicket = (description: string, example: z.infer<typeof TicketBody>, { ha
   object: TicketBody,
   example,
   ...(hasMessage ? { extras: { message: { schema: MessageBody, example: message } } } : {}),
+});
+
+const ofEndpoint = (description: string, change: Partial<typeof endpoint> = {}): CatalogEntry => ({
+  description,
+  subject: 'webhook_endpoint',
+  object: EndpointBody,
+  example: { ...endpoint, ...change },
+  extras: { by: { schema: MakerBody, example: endpoint.created_by } },
 });
 
 const FAILING_SINCE = '2026-11-20T09:00:00.000Z';
@@ -250,6 +258,10 @@ export const EVENT_CATALOG: Record<EventType, CatalogEntry> = {
       failing_since: FAILING_SINCE,
     },
   },
+  'webhook.endpoint_created': ofEndpoint('An endpoint or hook was created. Sent to your other endpoints.'),
+  'webhook.endpoint_changed': ofEndpoint('The URL or secret of an endpoint changed. Sent to your other endpoints.', {
+    changed_by: endpoint.created_by,
+  }),
 };
 
 /** `payment.confirmed` → `PaymentConfirmed`. */

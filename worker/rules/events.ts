@@ -42,6 +42,8 @@ export const EVENT_TYPES = [
   'webhook.endpoint_failing',
   'webhook.endpoint_disabled',
   'payer.limit_reached',
+  'webhook.endpoint_created',
+  'webhook.endpoint_changed',
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 

@@ -3,6 +3,7 @@
 import type {
   Entitlement,
   Event,
+  Maker,
   Membership,
   MeteredSession,
   NativeSubscription,
@@ -418,6 +419,28 @@ export interface PayerLimitReachedEvent extends Omit<Event, 'type' | 'data'> {
   };
 }
 
+/** An endpoint or hook was created. Sent to your other endpoints. */
+export interface WebhookEndpointCreatedEvent extends Omit<Event, 'type' | 'data'> {
+  type: 'webhook.endpoint_created';
+  data: {
+    /** Object of the event, as the API returns it. */
+    object: WebhookEndpoint;
+    previous?: PreviousValues;
+    by: Maker;
+  };
+}
+
+/** The URL or secret of an endpoint changed. Sent to your other endpoints. */
+export interface WebhookEndpointChangedEvent extends Omit<Event, 'type' | 'data'> {
+  type: 'webhook.endpoint_changed';
+  data: {
+    /** Object of the event, as the API returns it. */
+    object: WebhookEndpoint;
+    previous?: PreviousValues;
+    by: Maker;
+  };
+}
+
 /** Event of a type that this version knows. Narrow it by `type`. */
 export type SvcEvent =
   | PaymentCreatedEvent
@@ -458,7 +481,9 @@ export type SvcEvent =
   | WebhookTestEvent
   | WebhookEndpointFailingEvent
   | WebhookEndpointDisabledEvent
-  | PayerLimitReachedEvent;
+  | PayerLimitReachedEvent
+  | WebhookEndpointCreatedEvent
+  | WebhookEndpointChangedEvent;
 
 export type EventType =
   | 'payment.created'
@@ -499,7 +524,9 @@ export type EventType =
   | 'webhook.test'
   | 'webhook.endpoint_failing'
   | 'webhook.endpoint_disabled'
-  | 'payer.limit_reached';
+  | 'payer.limit_reached'
+  | 'webhook.endpoint_created'
+  | 'webhook.endpoint_changed';
 
 /** Event of one type: `EventOf<'payment.confirmed'>`. */
 export type EventOf<T extends EventType> = Extract<SvcEvent, { type: T }>;
@@ -545,4 +572,6 @@ export const KNOWN_EVENTS: readonly EventType[] = [
   'webhook.endpoint_failing',
   'webhook.endpoint_disabled',
   'payer.limit_reached',
+  'webhook.endpoint_created',
+  'webhook.endpoint_changed',
 ];

@@ -126,7 +126,7 @@ describe('security_alert', () => {
     expect((await textsTo(ada.email))[1]).toContain('The password of your account was changed.');
   });
 
-  it('a linked or removed provider, a live key and a live endpoint each cause an alert that names them', async () => {
+  it('a linked or removed provider, a live key and a key’s live endpoint each cause an alert that names them', async () => {
     const google = new OAuthBrowser(w, 'google');
     await google.is(somebody());
     expect((await google.signIn({}, { key: ada.token })).outcome).toHaveProperty('linked');
@@ -140,20 +140,22 @@ describe('security_alert', () => {
     for (const key of [ada.key, ada.sandboxKey]) created.push(await w.call('POST', '/v1/webhooks/endpoints', { key, body: { url } }));
     const hook = { target_url: `${url}-hook`, event_type: 'payment.confirmed' };
     created.push(await w.call('POST', '/v1/integrations/automation/hooks', { key: ada.key, body: hook }));
-    expect(created.map(({ status }) => status)).toEqual([204, 201, 201, 201, 201, 201]);
+    created.push(await w.call('POST', '/v1/webhooks/endpoints', { key: ada.token, body: { url: `${url}-person` } }));
+    expect(created.map(({ status }) => status)).toEqual([204, 201, 201, 201, 201, 201, 201]);
     const texts = await textsTo(ada.email);
     const named = ['Google was linked', 'Google was removed', 'live API key was created: till', `added: ${url}\n`, `added: ${url}-hook`];
     expect(named.map((text) => texts.filter((one) => one.includes(text)).length)).toEqual([1, 1, 1, 1, 1]);
     expect(texts).toHaveLength(5);
   });
 
-  it('a live endpoint with a new URL causes one alert, and other changes none', async () => {
+  it('a live endpoint with a new URL from a key causes one alert, and other changes none', async () => {
     const url = `${testEnv.TEST_RECEIVER_URL}/ok/mine`;
     const moved = `${testEnv.TEST_RECEIVER_URL}/ok/moved`;
     for (const key of [ada.key, ada.sandboxKey]) {
       const path = `/v1/webhooks/endpoints/${(await w.call('POST', '/v1/webhooks/endpoints', { key, body: { url } })).body.endpoint_id}`;
       for (const body of [{ description: 'mine' }, { url }, { url: moved }, { url: moved }])
         expect((await w.call('PATCH', path, { key, body })).status).toBe(200);
+      if (key === ada.key) expect((await w.call('PATCH', path, { key: ada.token, body: { url } })).status).toBe(200);
     }
     const texts = await textsTo(ada.email);
     expect(texts.map((text) => /\/ok\/(?:mine|moved)/.exec(text)![0])).toEqual(['/ok/mine', '/ok/moved']);

@@ -159,7 +159,8 @@ describe('webhook endpoints of an expired setup', () => {
     const payout_wallet = (await hooked.chain.wallet(0n)).address;
     await hooked.call('POST', '/v1/products', { key, body: { name: 'X', price: { asset: 'USDC', amount: '1' }, payout_wallet } });
     await hooked.deliver();
-    expect(await readRows('status', 'webhook_deliveries', accountId)).toEqual([{ status: 'pending' }, { status: 'pending' }]);
+    // The hook's creation to the endpoint, the payout's change to both.
+    expect(await readRows('status', 'webhook_deliveries', accountId)).toEqual(Array(3).fill({ status: 'pending' }));
 
     await setup.runOut(120);
     await sweep(hooked.env);
@@ -168,14 +169,14 @@ describe('webhook endpoints of an expired setup', () => {
     expect(await readRows('id, status, disabled_reason AS reason', 'webhook_endpoints', accountId)).toEqual(
       ids.map((id) => ({ id, ...ended })),
     );
-    expect(await readRows('status', 'webhook_deliveries', accountId)).toEqual([{ status: 'cancelled' }, { status: 'cancelled' }]);
+    expect(await readRows('status', 'webhook_deliveries', accountId)).toEqual(Array(3).fill({ status: 'cancelled' }));
     const events = await readRows<{ id: string; type: string; data: string }>('subject_id AS id, type, data', 'events', accountId);
     const disabledEvents = events.filter(({ type }) => type === 'webhook.endpoint_disabled');
     expect(disabledEvents.map(({ id }) => id)).toEqual(ids);
     for (const { data } of disabledEvents)
       expect(JSON.parse(data).object).toMatchObject({ status: 'disabled', disabled_reason: 'setup_expired' });
     await hooked.attempt();
-    expect(await readRows('status', 'webhook_deliveries', accountId)).toEqual([{ status: 'cancelled' }, { status: 'cancelled' }]);
+    expect(await readRows('status', 'webhook_deliveries', accountId)).toEqual(Array(3).fill({ status: 'cancelled' }));
   });
 
   it('expiry disables all endpoints, also one created a moment before', async () => {

@@ -226,7 +226,7 @@ describe('concurrent replay and recoveries', REPEATED, () => {
     w.call('POST', `/v1/webhooks/endpoints/${mine.id}/recover`, { key: merchant.key, body: { since: '2020-01-01T00:00:00Z' }, env });
   const replay = (id: number) => w.call('POST', `/v1/webhooks/deliveries/${id}/replay`, { key: merchant.key });
   async function failed(): Promise<number> {
-    mine = await consumer(w, merchant, 'flip');
+    mine = await consumer(w, merchant, 'flip', { event_types: ['payout.*'] });
     await w.deliver(await emit(w, merchant));
     await w.attempt(await waiting(w, mine));
     await w.env.DB.prepare(`UPDATE webhook_deliveries SET status = 'failed', next_attempt_at = NULL WHERE endpoint_id = ?`)

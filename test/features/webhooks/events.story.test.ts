@@ -179,7 +179,9 @@ describe('test event', () => {
       test: true,
       data: { object: { endpoint_id: endpoint.endpoint_id } },
     });
-    for (const list of ['events?per_page=100', 'events?event_type=webhook.test']) expect((await get(ada, list)).body.items).toEqual([]);
+    const { items } = (await get(ada, 'events?per_page=100')).body;
+    expect(items.filter(({ type }: { type: string }) => type !== 'webhook.endpoint_created')).toEqual([]);
+    expect((await get(ada, 'events?event_type=webhook.test')).body.items).toEqual([]);
     await w.sweepEach(WEBHOOK_SWEEPS);
     await w.attempt();
     expect([(await received(box)).length, await received(bystander)]).toEqual([1, []]);
@@ -227,13 +229,14 @@ describe('test event', () => {
     const catalog: { type: string; example: { data: { object: object } } }[] = (await get(ada, 'event-types')).body;
     const [live, sandbox] = [newBox(), newBox()];
     const endpoint = await create(ada, `${RECEIVER}/ok/${live}`);
+    const { total } = (await get(ada, 'events')).body;
     for (const { type } of catalog)
       expect([type, (await test(ada, endpoint.endpoint_id, { event_type: type })).body.succeeded]).toEqual([type, true]);
     const sent = (await received(live)).map(({ body }) => JSON.parse(body));
     expect(sent.map(({ type, test: isTest }) => [type, isTest])).toEqual(catalog.map(({ type }) => [type, true]));
     const refunded = sent.find(({ type }) => type === 'payment.refunded');
     expect(refunded.data).toEqual(catalog.find(({ type }) => type === 'payment.refunded')!.example.data);
-    expect((await get(ada, 'events')).body.total).toBe(0);
+    expect((await get(ada, 'events')).body.total).toBe(total);
     const inSandbox = await w.call('POST', '/v1/webhooks/endpoints', { key: ada.sandboxKey, body: { url: `${RECEIVER}/ok/${sandbox}` } });
     const path = `/v1/webhooks/endpoints/${inSandbox.body.endpoint_id}/test`;
     await w.call('POST', path, { key: ada.sandboxKey, body: { event_type: 'payment.confirmed' } });

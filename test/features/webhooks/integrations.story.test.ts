@@ -30,7 +30,7 @@ describe('GET /v1/integrations/health', () => {
   it('health counts endpoints, hooks, successes and waiting deliveries of its own mode', async () => {
     const m = await w.merchant();
     const product = await w.product(m);
-    const make = (url: string) => w.call('POST', '/v1/webhooks/endpoints', { key: m.key, body: { url } });
+    const make = (url: string) => w.call('POST', '/v1/webhooks/endpoints', { key: m.key, body: { url, event_types: ['payment.*'] } });
     await make(`${RECEIVER}/ok/${newBox()}`);
     await subscribe(m, { target_url: `${RECEIVER}/fail/${newBox()}`, event_type: 'payment.*' });
     const off = await make(HOOK);

@@ -18,7 +18,7 @@ import {
   Timestamp,
   UpdatedAt,
 } from '#platform/http/openapi.ts';
-import { EVENT_TYPES, isTypePattern } from '#rules/events.ts';
+import { EVENT_TYPES, type EventType, isTypePattern, type NewEvent } from '#rules/events.ts';
 import { DELIVERY, ENDPOINT } from '#rules/states.ts';
 
 const TypePattern = z
@@ -58,7 +58,7 @@ export const UpdateEndpointRequest = z
   })
   .openapi('UpdateWebhookEndpointRequest', { example: { event_types: ['payment.*'] } });
 
-const MakerBody = z
+export const MakerBody = z
   .object({
     kind: z.enum(['key', 'person']).describe('Kind of the creator: `key` or `person`.'),
     id: z.uuid().describe('Identifier of the key or account.'),
@@ -121,6 +121,14 @@ export const toEndpointResource = (endpoint: Endpoint): z.infer<typeof EndpointB
   ...given('changed_by', endpoint.changedBy),
   created_at: iso(endpoint.createdAt),
   updated_at: iso(endpoint.updatedAt),
+});
+
+export const endpointEvent = (type: EventType, endpoint: Endpoint, version: number): NewEvent => ({
+  merchantId: endpoint.merchantId,
+  livemode: endpoint.livemode,
+  type,
+  subject: { type: 'webhook_endpoint', id: endpoint.id, version },
+  object: toEndpointResource(endpoint),
 });
 
 export const DeliveryBody = z

@@ -4,9 +4,8 @@ import { MINUTE, SECOND } from '#core/time.ts';
 import { type Shard, scopeIn } from '#platform/context.ts';
 import { commit, isConstraint, transact, unchanged, type Write } from '#platform/db/commit.ts';
 import type { Delivery, Endpoint } from '#platform/db/tables/webhooks.ts';
-import type { EventType, NewEvent } from '#rules/events.ts';
 import { DELIVERY, ENDPOINT } from '#rules/states.ts';
-import { toEndpointResource } from '../resource.ts';
+import { endpointEvent } from '../resource.ts';
 import { getEndpoint, noteHealth, takeProbe, updateEndpoint } from '../store.ts';
 import { CIRCUIT_OPEN, cancelWaiting, dueAsProbe, holdPending, listDueOf, resumePending, scheduleProbe } from './breaker.store.ts';
 import { sendAttempts } from './fan-out.ts';
@@ -188,11 +187,3 @@ const giveUp = (ctx: Shard, endpoint: Endpoint, { isGone, now }: Failure): Promi
       result: undefined,
     };
   });
-
-export const endpointEvent = (type: EventType, endpoint: Endpoint, version: number): NewEvent => ({
-  merchantId: endpoint.merchantId,
-  livemode: endpoint.livemode,
-  type,
-  subject: { type: 'webhook_endpoint', id: endpoint.id, version },
-  object: toEndpointResource(endpoint),
-});

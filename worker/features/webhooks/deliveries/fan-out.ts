@@ -22,9 +22,9 @@ import {
 } from './store.ts';
 import { type DeliveryKey, findPassed, type OverdueDelivery, savePassed } from './waiting.store.ts';
 
-/** An endpoint's failure warning goes only to the merchant's other endpoints. */
-const isAboutItself = ({ id }: Endpoint, { type, subjectId }: StoredEvent): boolean =>
-  type === 'webhook.endpoint_failing' && subjectId === id;
+/** Events that only the merchant's other endpoints get. */
+const FOR_OTHERS: readonly string[] = ['webhook.endpoint_failing', 'webhook.endpoint_created', 'webhook.endpoint_changed'];
+const isAboutItself = ({ id }: Endpoint, { type, subjectId }: StoredEvent): boolean => FOR_OTHERS.includes(type) && subjectId === id;
 
 const wantsEvent = (endpoint: Endpoint, event: StoredEvent): boolean =>
   endpoint.merchantId === event.merchantId &&

@@ -2,8 +2,8 @@ import type { AccountId } from '#core/ids.ts';
 import type { Shard } from '#platform/context.ts';
 import type { Change } from '#platform/db/commit.ts';
 import { ENDPOINT } from '#rules/states.ts';
-import { endpointEvent } from '../deliveries/attempt.ts';
 import { cancelWaiting } from '../deliveries/breaker.store.ts';
+import { endpointEvent } from '../resource.ts';
 import { abortWhileEnabled, listEnabledEndpoints, updateEndpoint } from '../store.ts';
 
 /**

@@ -9,11 +9,12 @@ import { commitNew, isConstraint, transact, type Write } from '#platform/db/comm
 import { type StoreAnswer, unchangedWithAnswer, withAnswer } from '#platform/db/once.ts';
 import type { Endpoint, Maker } from '#platform/db/tables/webhooks.ts';
 import { checkTarget, targetRules } from '#platform/providers/target-url.ts';
+import type { NewEvent } from '#rules/events.ts';
 import { PLANS } from '#rules/plans.ts';
 import { ENDPOINT } from '#rules/states.ts';
 import { cancelWaiting } from '../deliveries/breaker.store.ts';
 import { newSecret, secretHint } from '../deliveries/signature.ts';
-import type { CreateEndpointRequest, UpdateEndpointRequest } from '../resource.ts';
+import { type CreateEndpointRequest, endpointEvent, type UpdateEndpointRequest } from '../resource.ts';
 import { abortIfOverQuota, findEndpoint, getEnabledEndpointCount, getEndpoint, insertEndpoint, updateEndpoint } from '../store.ts';
 
 function requireTarget(ctx: Ctx, url: string, field = 'url'): void {
@@ -61,6 +62,16 @@ export interface EndpointWithSecret {
 
 export const makerOf = ({ keyId, personId, accountId }: Actor): Maker =>
   keyId === null ? { kind: 'person', id: personId ?? accountId } : { kind: 'key', id: keyId };
+
+/** Event for the merchant's other endpoints, so that a stranger's endpoint is noticed. */
+const noticeOf = (type: 'webhook.endpoint_created' | 'webhook.endpoint_changed', endpoint: Endpoint, actor: Actor): NewEvent => ({
+  ...endpointEvent(type, endpoint, endpoint.version),
+  related: { by: makerOf(actor) },
+});
+
+/** Plans an email to the owner where a key, not a person, gives live events a URL. */
+const planKeyAlert = async (ctx: Scope, { keyId }: Actor, url: string): Promise<Write[]> =>
+  ctx.livemode && keyId !== null ? await planAlertFor(ctx, ctx.merchantId, { change: 'endpoint_added', named: url }) : [];
 
 /** Fields of an endpoint in the audit log. */
 export const recordedEndpoint = (endpoint: Endpoint) => {
@@ -110,8 +121,9 @@ export async function createEndpoint(
   };
   const limit = PLANS[actor.plan].enabledEndpointsMax;
   const result = { endpoint, rawSecret };
-  const alerts = ctx.livemode ? await planAlertFor(ctx, ctx.merchantId, { change: 'endpoint_added', named: input.url }) : [];
-  const change = { events: [], writes: [abortIfOverQuota(ctx, endpoint, limit), insertEndpoint(ctx.db, endpoint), ...alerts], result };
+  const alerts = await planKeyAlert(ctx, actor, input.url);
+  const events = [noticeOf('webhook.endpoint_created', endpoint, actor)];
+  const change = { events, writes: [abortIfOverQuota(ctx, endpoint, limit), insertEndpoint(ctx.db, endpoint), ...alerts], result };
   try {
     const stored = await withAnswer(change, storeAnswer(result));
     return await commitNew(ctx, stored, () => findEndpoint(ctx, id));
@@ -148,20 +160,19 @@ export async function changeEndpoint(
   };
   const settings = Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined));
   // A changed URL alerts the merchant like a new endpoint.
-  const alerts =
-    ctx.livemode && input.url !== undefined ? await planAlertFor(ctx, ctx.merchantId, { change: 'endpoint_added', named: input.url }) : [];
+  const alerts = input.url === undefined ? [] : await planKeyAlert(ctx, actor, input.url);
   try {
     return await updateEndpointBy(ctx, actor, input.endpointId, {
       storeAnswer,
       decide: (endpoint) => {
         const isMoved = input.url !== undefined && input.url !== endpoint.url;
         const changed = { ...settings, ...(isMoved ? { changedBy: makerOf(actor), changedAt: ctx.now } : {}) };
-        const writes = isMoved ? alerts : [];
-        if (input.status === undefined || input.status === endpoint.status) return { patch: changed, revives: false, writes };
+        const moved = { isRedirected: isMoved, writes: isMoved ? alerts : [] };
+        if (input.status === undefined || input.status === endpoint.status) return { patch: changed, revives: false, ...moved };
         const revives = input.status === 'enabled';
         const status = ENDPOINT.next(endpoint.status, revives ? 'enable' : 'disable');
         const health = revives ? { failureStreak: 0, failingSince: null, disabledReason: null } : { disabledReason: 'by_merchant' };
-        return { patch: { ...changed, status, ...health }, revives, writes };
+        return { patch: { ...changed, status, ...health }, revives, ...moved };
       },
     });
   } catch (error) {
@@ -184,6 +195,8 @@ export const disableEndpoint = (ctx: Scope, actor: Actor, endpointId: EndpointId
 export interface Decision {
   patch: Partial<Endpoint>;
   revives: boolean;
+  /** True for another URL or secret, which the merchant's other endpoints are notified of. */
+  isRedirected?: boolean;
   writes?: Write[];
 }
 
@@ -194,7 +207,7 @@ export const updateEndpointBy = (
   { decide, storeAnswer }: { decide(endpoint: Endpoint): Decision; storeAnswer: StoreAnswer<Endpoint> },
 ): Promise<Endpoint> =>
   transact(ctx, { reload: () => getEndpoint(ctx, endpointId) }, (endpoint) => {
-    const { patch, revives, writes: extraWrites = [] } = decide(endpoint);
+    const { patch, revives, isRedirected = false, writes: extraWrites = [] } = decide(endpoint);
     // Resealing a secret changes its bytes, so a retry after a lost answer is recognized by comparing the sealed values too.
     if (Object.entries(patch).every(([name, value]) => JSON.stringify(endpoint[name as keyof Endpoint]) === JSON.stringify(value)))
       return unchangedWithAnswer(endpoint, storeAnswer);
@@ -203,5 +216,6 @@ export const updateEndpointBy = (
     const waiting = patch.status === 'disabled' ? [cancelWaiting(ctx, endpoint)] : [];
     const result = { ...endpoint, ...patch, updatedAt: ctx.now, version: endpoint.version + 1 };
     const writes = [...quota, ...updateEndpoint(ctx, endpoint, patch), ...waiting, ...extraWrites];
-    return withAnswer({ events: [], writes, result }, storeAnswer(result, { before: endpoint }));
+    const events = isRedirected ? [noticeOf('webhook.endpoint_changed', result, actor)] : [];
+    return withAnswer({ events, writes, result }, storeAnswer(result, { before: endpoint }));
   });

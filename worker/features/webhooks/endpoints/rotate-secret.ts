@@ -26,7 +26,7 @@ export async function rotateSecret(
       overlapHours > 0 ? [{ sealed: before.secretSealed, until }, ...stillLive(before, ctx.wallNow)].slice(0, PREVIOUS_MAX) : [];
     const previousUntil = previous.length > 0 ? Math.max(...previous.map((one) => one.until)) : null;
     const sealed = { secretSealed, secretHint: secretHint(rawSecret), previousSealed: previous, previousUntil };
-    return { patch: { ...sealed, changedBy: makerOf(actor), changedAt: ctx.now }, revives: false };
+    return { patch: { ...sealed, changedBy: makerOf(actor), changedAt: ctx.now }, revives: false, isRedirected: true };
   };
   const endpoint = await updateEndpointBy(ctx, actor, endpointId, {
     decide,

@@ -5,9 +5,10 @@ import { recordAction } from '#platform/db/audit/record-action.ts';
 import { looseEvent } from '#platform/db/commit.ts';
 import type { Delivery, Endpoint } from '#platform/db/tables/webhooks.ts';
 import type { EventType, NewEvent } from '#rules/events.ts';
-import { endpointEvent, LEASE_MS, makeAttempt } from '../deliveries/attempt.ts';
+import { LEASE_MS, makeAttempt } from '../deliveries/attempt.ts';
 import type { AttemptOutcome } from '../deliveries/schedule.ts';
 import { findDeliveryOf, insertDeliveries, type NewDelivery, storedAs } from '../deliveries/store.ts';
+import { endpointEvent } from '../resource.ts';
 import { getEndpoint } from '../store.ts';
 
 export interface TestResult {
