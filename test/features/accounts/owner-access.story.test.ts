@@ -80,10 +80,10 @@ describe('npm run admin -- reset-factors', () => {
     expect([begun.status, Date.parse(begun.body.ends_at) - Date.now() > 71 * HOUR]).toEqual([200, true]);
     expect((await emailsTo(merchant.email)).some(({ body }) => body.text.includes('was asked to remove'))).toBe(true);
     setTime(Date.now() + 72 * HOUR - MINUTE);
-    await w.sweepAlone('factorResets');
+    await w.sweepAlone('idempotency');
     expect((await logInAgain(w, merchant)).body.code).toBe('factor_required');
     setTime(Date.now() + 2 * MINUTE);
-    await w.sweepAlone('factorResets');
+    await w.sweepAlone('idempotency');
     const again = await logInAgain(w, merchant);
     expect(again.status).toBe(200);
     expect((await me(again.body.token)).body.factors).toEqual({ passkeys: 0, totp: false, recovery_codes_left: 0 });
@@ -100,7 +100,7 @@ describe('npm run admin -- reset-factors', () => {
     expect([preview.status, preview.body.change]).toEqual([200, 'factors_reset']);
     expect((await w.call('POST', '/v1/account/not-me', { body: { token } })).status).toBe(200);
     setTime(Date.now() + 73 * HOUR);
-    await w.sweepAlone('factorResets');
+    await w.sweepAlone('idempotency');
     const row = await w.env.DB.prepare('SELECT factors, factors_end_at FROM persons WHERE id = ?').bind(merchant.userId).first();
     expect(row).toMatchObject({ factors: expect.stringContaining('"totp":true'), factors_end_at: null });
   });

@@ -57,6 +57,7 @@ describe('registration and login', () => {
         default_support_url: '',
       },
       sales_paused: false,
+      require_factor: false,
       claims: body.claims,
       factors: { passkeys: 0, totp: false, recovery_codes_left: 0 },
       has_password: true,

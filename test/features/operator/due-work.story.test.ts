@@ -61,7 +61,6 @@ const KINDS: Partial<Record<SweepName, Kind[]>> = {
   customers: [kind('billing_customers', { erasing_since: AT, subscription_status: 'none' })],
   cardPlans: [kind('billing_customers', { next_read_at: AT, subscription_status: 'active' })],
   erasures: [kind('accounts', { plan: 'free', status: 'deleted', deleted_at: AT }, { isExact: false })],
-  factorResets: [kind('persons', { factors_end_at: AT })],
   loginNonces: [kind('login_nonces', { expires_at: AT })],
   pendingTotp: [kind('totp_secrets', { expires_at: AT })],
   usedSignInStates: [kind('used_sign_in_states', { expires_at: AT })],

@@ -93,7 +93,6 @@ const customerWork = (ctx: Ctx) => ({
   // The objects end entitlements by wall time, the sweep only where business time differs from that.
   entitlements: { work: [], ...(ctx.now === ctx.wallNow ? {} : { idleMs: 0 }) },
   plans: { work: [first('accounts WHERE plan_through IS NOT NULL', 'plan_through')] },
-  factorResets: { work: [first('persons WHERE factors_end_at IS NOT NULL', 'factors_end_at')], isOfWallTime: true },
   erasures: { work: [first("accounts WHERE status = 'deleted' AND erased_at IS NULL", 'deleted_at')] },
   listings: {
     work: hasX402(ctx.config) ? [first('listings WHERE next_probe_at IS NOT NULL', 'next_probe_at')] : [],
