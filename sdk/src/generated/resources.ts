@@ -573,7 +573,7 @@ export interface AccountResource {
   /** Takes back a change that a security email reported: restores the email address of before, ends the access that was added since, and all sessions, the password and the recovery codes. */
   notMe(body: LinkRequest, options?: CallOptions): Promise<Answer<NotMeResult>>;
 
-  /** Declares a live payout wallet not yours. It leaves every setting, open sales to it end, and subscriptions that pay it are collected no more. Requires a recent sign-in. */
+  /** Declares a live payout wallet not yours. It is removed from every setting, open sales to it end, and subscriptions that pay it are stopped. Requires a recent sign-in. */
   disownPayout(body: DisownPayoutRequest, options?: CallOptions): Promise<Answer<DisownedPayout>>;
 
   /** Sends a verification email. Registration sends the first one. The link works once, for 24 hours. At most three are sent per hour. */

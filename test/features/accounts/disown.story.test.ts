@@ -128,7 +128,7 @@ describe('POST /v1/account/payouts/disown', () => {
     expect((await w.call('GET', shop.path, { key: ada.key })).body).toMatchObject({ status: 'closed', settled: { base_units: '700' } });
   });
 
-  it('a subscription that pays the wallet is collected no more and ends with its event, and one to another wallet goes on', async () => {
+  it('a subscription that pays the wallet is stopped with its event, and one to another wallet continues', async () => {
     const [robbed, fine] = [await SubscriptionSeller.open(w), await SubscriptionSeller.open(w)];
     const [life, other] = [await robbed.subscribe({ email: 'grace.robbed@example.com' }), await fine.subscribe()];
     const begun = await robbed.checkout();

@@ -17,8 +17,8 @@ export interface Disowned {
 
 /**
  * Declares a live payout wallet not the merchant's: it is unknown from now on, in no setting, and paid by nothing new. A transaction that a
- * buyer has signed still confirms. Changes nothing if repeated. Throws 404 for a wallet that was never named, 403 invalid_authorization
- * without a recent sign-in. Source: contract 9.4, "Payout not mine".
+ * buyer has signed still confirms. Repeated, it ends what was planned before and stored since. Throws 404 for a wallet that was never
+ * named, 403 invalid_authorization without a recent sign-in. Source: contract 9.4, "Payout not mine".
  */
 export async function disownWallet(ctx: Scope, actor: Actor, wallet: string, storeAnswer: StoreAnswer<Disowned>): Promise<Disowned> {
   let disowned: Disowned | null = null;

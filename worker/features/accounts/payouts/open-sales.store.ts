@@ -28,7 +28,10 @@ export function openSalesOf({ now }: Shard, accountId: AccountId, wallets?: stri
   };
 }
 
-/** Expires open payments and sessions, those to `wallets` if given. An open metered channel pays what was promised on chain. No new one can open. */
+/**
+ * Expires open payments and sessions, those to `wallets` if given. An open metered channel pays what was promised on chain. No new one can
+ * open.
+ */
 export function endSalesTo(ctx: Shard, accountId: AccountId, wallets?: string[]): Write[] {
   const { db, now } = ctx;
   const open = openSalesOf(ctx, accountId, wallets);

@@ -22,7 +22,7 @@ export const payoutRoutes = routes('Account', 'payouts').person({
   agent: { confirm: true },
   summary: 'Disown a payout wallet',
   description:
-    'Declares a live payout wallet not yours. It leaves every setting, open sales to it end, and subscriptions that pay it are collected no more. Requires a recent sign-in.',
+    'Declares a live payout wallet not yours. It is removed from every setting, open sales to it end, and subscriptions that pay it are stopped. Requires a recent sign-in.',
   body: z
     .object({ wallet_address: z.string().max(64) })
     .openapi('DisownPayoutRequest', { example: { wallet_address: 'Av7QWv6RRdrFxbb9GXWM1g8Gut59feSWcr9tRBia7xZa' } }),
