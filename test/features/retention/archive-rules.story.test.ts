@@ -225,7 +225,9 @@ describe('webhook delivery of an archived event', () => {
     const bodies = (await received(mine)).map(({ body }) => body);
     expect(bodies).toHaveLength(7);
     expect(new Set(bodies).size).toBe(3);
-    expect(new Set(bodies)).toEqual(new Set((await listed(ada)).items.map((event: object) => JSON.stringify(event))));
+    // An endpoint gets no event about its own creation.
+    const sent = (await listed(ada)).items.filter(({ type }: { type: string }) => type === 'payout.changed');
+    expect(new Set(bodies)).toEqual(new Set(sent.map((event: object) => JSON.stringify(event))));
   });
 });
 

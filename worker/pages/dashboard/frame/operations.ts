@@ -87,7 +87,8 @@ const SECRET: readonly OperationId[] = [
 
 /** Calls of one page through the routes of the published API, with the token of the session. */
 export class Operations {
-  readonly made: MadeCall[] = [];
+  /** In the order in which they began, so that a page lists calls made at once in one order. */
+  readonly #begun: (MadeCall | null)[] = [];
   readonly #c: Context<AppEnv>;
   token: string | null;
 
@@ -96,10 +97,15 @@ export class Operations {
     this.token = token;
   }
 
+  get made(): MadeCall[] {
+    return this.#begun.filter((call) => call !== null);
+  }
+
   async call<T = unknown>(id: OperationId, { params = {}, query, body, idempotencyKey }: Input = {}): Promise<Answer<T>> {
     const [method = '', template = ''] = OPERATIONS[id].split(' ');
     const path = template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
     const shown = query ? `${path}?${new URLSearchParams(query)}` : path;
+    const at = this.#begun.push(null) - 1;
     const response = await this.#c.var.dispatch(
       new Request(new URL(shown, this.#c.req.url), {
         method,
@@ -110,7 +116,7 @@ export class Operations {
     );
     const text = await response.text();
     const requestId = response.headers.get('X-Svc-Request-Id') ?? '';
-    this.made.push({ id, method, path: shown, status: response.status, requestId, body: SECRET.includes(id) ? '' : text });
+    this.#begun[at] = { id, method, path: shown, status: response.status, requestId, body: SECRET.includes(id) ? '' : text };
     const json: unknown = text === '' ? null : JSON.parse(text);
     return response.ok ? { ok: true, value: json as T } : toRefusal(response, json, requestId);
   }

@@ -44,8 +44,8 @@ export async function openSession(c: Context<AppEnv>): Promise<{ operations: Ope
   if (token === null || claims === null) return null;
   const operations = new Operations(c, token);
   if (claims.exp * SECOND - c.var.ctx.wallNow >= RENEW_MS) return { operations, claims };
-  const renewed = await operations.call<{ token: string }>('refreshToken');
-  operations.made.pop();
+  // The page does not list this call.
+  const renewed = await new Operations(c, token).call<{ token: string }>('refreshToken');
   if (!renewed.ok) return null;
   operations.token = renewed.value.token;
   storeToken(c, renewed.value.token);
