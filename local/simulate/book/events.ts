@@ -35,9 +35,10 @@ export async function judgeEvents(reader: Reader, history: History, { shop, live
   }
 }
 
-function isDue({ host }: Reader, { since }: Endpoint, { created_at }: Body): boolean {
+/** False for events about the endpoint itself, which only its shop's other endpoints get, and for those that may yet be fanned out. */
+function isDue({ host }: Reader, { since, endpointId }: Endpoint, { created_at, subject }: Body): boolean {
   const at = Date.parse(created_at);
-  return at > since + MARGIN_MS && at < host.now() - FAN_OUT_MS;
+  return subject.id !== endpointId && at > since + MARGIN_MS && at < host.now() - FAN_OUT_MS;
 }
 
 /** False for events of sandbox scenarios, which have products and a clock of their own. */

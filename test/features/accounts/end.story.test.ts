@@ -41,7 +41,7 @@ describe('webhooks of a deleted account', () => {
     expect(await w.eventTypes(late.payment_id)).toContain('payment.confirmed');
     expect((await received(hook)).length).toBe(heard);
     const tried = (await received(failing)).length;
-    // The first endpoint was told of the second one, too.
+    // The first endpoint heard of the second one, too.
     expect(tried).toBe(heard - 1);
     const deliveries = await readRows('webhook_deliveries', ada, 'status, next_attempt_at');
     expect(deliveries.filter(({ status }) => ['pending', 'retrying'].includes(status as string))).toEqual([]);
