@@ -12,31 +12,37 @@ describe('renewals', () => {
   });
   afterAll(endSkips);
 
-  it('24 periods are collected once each, to the second, over a leap day, with two racing sweeps', async () => {
-    const life = await seller.subscribe();
-    const { startedAt } = await life.read();
-    for (let period = 1; period < 24; period++) {
-      await passDays(w, 30);
-      await skipTime(w.chain, 600);
-      await Promise.all([run(w), run(w)]);
-      await life.settle();
-    }
-    const payments = await life.payments();
-    expect(payments.map(({ periodEndsAt }) => periodEndsAt)).toEqual(
-      Array.from({ length: 24 }, (_, n) => startedAt! + (n + 1) * 30 * DAY_MS),
-    );
-    expect(new Set(payments.map(({ receiptId }) => receiptId)).size).toBe(24);
-    expect(new Set(payments.map(({ txSignature }) => txSignature)).size).toBe(24);
-    expect(payments.every(({ status }) => status === 'CONFIRMED')).toBe(true);
-    expect(await w.chain.held(life.subscriber.wallet.address)).toBe((1_000n - 24n) * PRICE);
-    expect(await life.read()).toMatchObject({ status: 'active', paidThrough: startedAt! + 24 * 30 * DAY_MS });
-    expect(await life.eventTypes()).toEqual(['subscription.authorized', ...Array(23).fill('subscription.renewed')]);
-    expect(await life.membership()).toMatchObject({
-      status: 'active',
-      paid_through: new Date(startedAt! + 24 * 30 * DAY_MS).toISOString(),
+  describe('24 periods over a leap day, with two racing sweeps', () => {
+    let life: Awaited<ReturnType<SubscriptionSeller['subscribe']>>;
+    let startedAt: number;
+    const endOf = (periods: number): number => startedAt + periods * 30 * DAY_MS;
+    beforeAll(async () => {
+      life = await seller.subscribe();
+      startedAt = (await life.read()).startedAt!;
     });
-    // Two years of 30-day periods include the leap day of 2028.
-    expect(startedAt! + 24 * 30 * DAY_MS).toBeGreaterThan(Date.UTC(2028, 1, 29));
+
+    it.each([6, 12, 18, 24])('each of the first %i is collected once, to the second', async (periods) => {
+      for (let period = (await life.payments()).length; period < periods; period++) {
+        await passDays(w, 30);
+        await skipTime(w.chain, 600);
+        await Promise.all([run(w), run(w)]);
+        await life.settle();
+      }
+      const payments = await life.payments();
+      expect(payments.map(({ periodEndsAt }) => periodEndsAt)).toEqual(Array.from({ length: periods }, (_, n) => endOf(n + 1)));
+      expect(new Set(payments.map(({ receiptId }) => receiptId)).size).toBe(periods);
+      expect(new Set(payments.map(({ txSignature }) => txSignature)).size).toBe(periods);
+      expect(payments.every(({ status }) => status === 'CONFIRMED')).toBe(true);
+      expect(await w.chain.held(life.subscriber.wallet.address)).toBe((1_000n - BigInt(periods)) * PRICE);
+      expect(await life.read()).toMatchObject({ status: 'active', paidThrough: endOf(periods) });
+      expect(await life.eventTypes()).toEqual(['subscription.authorized', ...Array(periods - 1).fill('subscription.renewed')]);
+      expect(await life.membership()).toMatchObject({ status: 'active', paid_through: new Date(endOf(periods)).toISOString() });
+    });
+
+    it('two years of 30-day periods include the leap day of 2028', () => {
+      expect(startedAt).toBeLessThan(Date.UTC(2028, 1, 29));
+      expect(endOf(24)).toBeGreaterThan(Date.UTC(2028, 1, 29));
+    });
   });
 
   it('a suspended merchant’s periods are not collected until the suspension ends', async () => {
