@@ -6,7 +6,7 @@ interface Chapter {
 
 /** Pages of `/docs` in reading order. Every file under docs/ is one of them. */
 export const CHAPTERS: readonly Chapter[] = [
-  { title: 'Begin', pages: ['quickstart', 'sandbox', 'discovery'] },
+  { title: 'Begin', pages: ['quickstart', 'sandbox', 'go-live', 'discovery'] },
   {
     title: 'Sell',
     pages: [
@@ -19,11 +19,16 @@ export const CHAPTERS: readonly Chapter[] = [
       'webhooks',
       'email-and-receipts',
       'unmatched-and-refunds',
+      'books-and-taxes',
     ],
   },
   { title: 'Agents', pages: ['agents'] },
   { title: 'Your account', pages: ['account', 'secure-your-account', 'work-as-a-team', 'keys-for-servers', 'audit-log'] },
-  { title: 'Guarantees', pages: ['guarantees'] },
+  { title: 'Guarantees', pages: ['guarantees', 'security-model'] },
+  {
+    title: 'Move here',
+    pages: ['migration/from-stripe', 'migration/from-polar', 'migration/from-helio', 'migration/from-the-cdp-facilitator'],
+  },
   {
     title: 'Reference',
     pages: ['reference/limits', 'reference/errors', 'reference/events', 'reference/configuration', 'reference/metrics'],
