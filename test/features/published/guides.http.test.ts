@@ -55,7 +55,9 @@ describe('GET /docs/{page}', () => {
   });
 
   it('a link of a page leads to a page and a heading that exist', async () => {
-    const html = new Map(await Promise.all(PAGES.map(async (page) => [`/docs/${page}`, await read(`/docs/${page}`)] as const)));
+    const html = new Map<string, string>(
+      await Promise.all(PAGES.map(async (page) => [`/docs/${page}`, await read(`/docs/${page}`)] as const)),
+    );
     html.set('/docs', await read('/docs'));
     const broken = [...html].flatMap(([path, text]) =>
       hrefsIn(text)
