@@ -17,6 +17,12 @@ describe('screens of the dashboard', () => {
     const { page, offences, shoot, close } = await shop.visit(size);
     await signIn(shop, page, email);
     for (const [link, heading] of [
+      ['Payments', 'Payments'],
+      ['Unmatched money', 'Unmatched money'],
+      ['Receipts', 'Receipts'],
+      ['Webhooks', 'Webhooks'],
+      ['API keys', 'API keys'],
+      ['Create key', 'New API key'],
       ['Team', 'Team'],
       ['Audit log', 'Audit log'],
       ['Security', 'Security'],
@@ -25,7 +31,7 @@ describe('screens of the dashboard', () => {
       await seeHeading(page, heading);
       await page.getByText('API', { exact: true }).click();
       expect([link, await findViolations(page)]).toEqual([link, []]);
-      await shoot(`60-${link.toLowerCase().replace(' ', '-')}`);
+      await shoot(`60-${link.toLowerCase().replaceAll(' ', '-')}`);
     }
     expect(offences).toEqual([]);
     await close();

@@ -1,76 +1,20 @@
-import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { describe, expect, it } from 'vitest';
-import worker from '../../../worker/index.ts';
 import { OPERATIONS } from '../../../worker/pages/dashboard/frame/operations.ts';
 import { nameOf, targets } from '../../support/clients/document.ts';
+import { fieldOf, operationsOn, PageBrowser, signInToPages } from '../../support/clients/page-browser.ts';
 import { App } from '../../support/people/authenticator-app.ts';
 import { addApp, stepUpWith } from '../../support/people/factors.ts';
 import { addMember, newHeir } from '../../support/people/team.ts';
 import { MailWorld, verifyAddress } from '../../support/servers/mail.ts';
 
 const PASSWORD = 'correct horse battery';
-const ORIGIN = 'https://svc.test';
 const w = new MailWorld();
-
-interface Read {
-  status: number;
-  location: string | null;
-  text: string;
-  response: Response;
-}
-
-/** Browser without scripts: cookies, forms and redirects. */
-class Browser {
-  readonly cookies = new Map<string, string>();
-
-  async send(
-    path: string,
-    { form, headers = {} }: { form?: Record<string, string>; headers?: Record<string, string> } = {},
-  ): Promise<Read> {
-    const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
-    const execution = createExecutionContext();
-    const response = await worker.fetch(
-      new Request(`${ORIGIN}${path}`, {
-        redirect: 'manual',
-        headers: {
-          Accept: 'text/html',
-          'CF-Connecting-IP': w.address,
-          ...(cookie ? { Cookie: cookie } : {}),
-          ...(form ? { Origin: ORIGIN } : {}),
-          ...headers,
-        },
-        ...(form ? { method: 'POST', body: new URLSearchParams(form) } : {}),
-      }),
-      w.env,
-      execution,
-    );
-    await waitOnExecutionContext(execution);
-    for (const line of response.headers.getSetCookie()) {
-      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
-      if (value === '') this.cookies.delete(name);
-      else this.cookies.set(name, value);
-    }
-    return { status: response.status, location: response.headers.get('Location'), text: await response.text(), response };
-  }
-
-  get = (path: string) => this.send(path);
-  post = (path: string, form: Record<string, string>, headers: Record<string, string> = {}) => this.send(path, { form, headers });
-}
-
-async function signedIn(email: string, password = PASSWORD): Promise<Browser> {
-  const browser = new Browser();
-  expect((await browser.post('/login', { email, password, next: '/dashboard/team' })).location).toBe('/dashboard/team');
-  return browser;
-}
-
-const fieldOf = (text: string, act: string, name: string): string =>
-  new RegExp(`name="act" value="${act}".*?name="${name}" value="([^"]*)"`, 's').exec(text)?.[1] ?? '';
-const operationsOn = (text: string): string[] => [...text.matchAll(/data-operation="(\w+)"/g)].map(([, id]) => id!);
+const signedIn = (email: string) => signInToPages(w, email);
 
 describe('session of the pages', () => {
   it('the cookie is HttpOnly, Secure and of this host, and no page contains the token', async () => {
     const owner = await w.merchant();
-    const browser = new Browser();
+    const browser = new PageBrowser(w);
     const { response } = await browser.post('/login', { email: owner.email, password: PASSWORD });
     const [cookie = ''] = response.headers.getSetCookie();
     expect(cookie).toMatch(/^__Host-svc_session=[\w.-]+; Max-Age=604800; Path=\/; HttpOnly; Secure; SameSite=Lax$/);
@@ -89,7 +33,7 @@ describe('session of the pages', () => {
   });
 
   it('a reader who is signed out is led to the sign-in page and back, and to no other site', async () => {
-    const browser = new Browser();
+    const browser = new PageBrowser(w);
     const { status, location } = await browser.get('/dashboard/log?action=key.created');
     expect([status, location]).toEqual([303, '/login?next=%2Fdashboard%2Flog%3Faction%3Dkey.created']);
     const { email } = await w.merchant();
@@ -99,14 +43,14 @@ describe('session of the pages', () => {
 
   it('a key opens no session, and a form beyond the size of a body is refused', async () => {
     const { key } = await w.merchant();
-    const browser = new Browser();
+    const browser = new PageBrowser(w);
     expect([(await browser.post('/login', { token: key })).status, browser.cookies.size]).toEqual([401, 0]);
     expect((await browser.post('/login', { email: 'x'.repeat(2_000_000), password: PASSWORD })).status).toBe(413);
   });
 
   it('a wrong password answers 401 and asks again, without the password', async () => {
     const { email } = await w.merchant();
-    const { status, text } = await new Browser().post('/login', { email, password: 'wrong horse battery' });
+    const { status, text } = await new PageBrowser(w).post('/login', { email, password: 'wrong horse battery' });
     expect(status).toBe(401);
     expect(text).not.toContain('wrong horse battery');
     expect(text).toContain('name="password"');
@@ -115,7 +59,7 @@ describe('session of the pages', () => {
   it('a person with a factor enters its code as the second step, without a script', async () => {
     const owner = await w.merchant();
     const { app } = await addApp(w, owner.token);
-    const browser = new Browser();
+    const browser = new PageBrowser(w);
     const asked = await browser.post('/login', { email: owner.email, password: PASSWORD });
     expect([asked.status, browser.cookies.size]).toEqual([401, 0]);
     const ticket = /name="ticket" value="([^"]+)"/.exec(asked.text)?.[1] ?? '';
@@ -187,7 +131,7 @@ describe('team screen', () => {
     expect((await browser.get('/dashboard/team')).text).toContain('value="transfer_withdraw"');
     expect((await browser.post('/dashboard/team', { act: 'transfer_withdraw' })).status).toBe(303);
     expect((await browser.post('/dashboard/team', form)).status).toBe(303);
-    const member = new Browser();
+    const member = new PageBrowser(w);
     member.cookies.set('__Host-svc_session', heir.token);
     expect((await member.get('/dashboard/team')).text).toContain('value="transfer_accept"');
     expect((await member.post('/dashboard/team', { act: 'transfer_accept' })).status).toBe(303);
@@ -202,7 +146,7 @@ describe('team screen', () => {
       [owner.token, true],
       [bob.token, false],
     ] as const) {
-      const browser = new Browser();
+      const browser = new PageBrowser(w);
       browser.cookies.set('__Host-svc_session', token);
       expect((await browser.get('/dashboard/team')).text.includes('href="/dashboard/log"')).toBe(isNamed);
     }
@@ -221,7 +165,7 @@ describe('team screen', () => {
   it('a viewer reads the team without forms, and the API refuses what a forged form asks', async () => {
     const owner = await w.merchant('growth');
     const bob = await addMember(w, owner, 'viewer');
-    const browser = new Browser();
+    const browser = new PageBrowser(w);
     browser.cookies.set('__Host-svc_session', bob.token);
     const { status, text } = await browser.get('/dashboard/team');
     expect([status, text.includes('value="invite"'), text.includes('value="leave"')]).toEqual([200, false, true]);
@@ -294,7 +238,7 @@ describe('security screen', () => {
     expect((await browser.get('/dashboard/security')).text).toContain('value="require_factor"');
     expect((await browser.post('/dashboard/security', { act: 'require_factor', require_factor: 'on' })).status).toBe(303);
     expect((await browser.get('/dashboard/security')).text).toContain('Stop requiring it');
-    const member = new Browser();
+    const member = new PageBrowser(w);
     member.cookies.set('__Host-svc_session', bob.token);
     expect((await member.get('/dashboard/team')).status).toBe(403);
     const { status, text } = await member.get('/dashboard/security');

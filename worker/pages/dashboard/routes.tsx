@@ -9,13 +9,22 @@ import { Operations } from './frame/operations.ts';
 import { type Definition, type Form, openScreen, runAct, sendBare, sendScreen } from './frame/screen.tsx';
 import { claimsOf, dropToken, readToken, storeToken } from './frame/session.ts';
 import { CONFIRM } from './screens/confirm.tsx';
+import { DELIVERY, EVENT } from './screens/deliveries.tsx';
+import { KEY, KEYS, NEW_KEY } from './screens/keys.tsx';
 import { LOG } from './screens/log.tsx';
 import { NEW_PASSKEY } from './screens/passkey.tsx';
+import { PAYMENT, PAYMENTS, UNMATCHED } from './screens/payments.tsx';
+import { RECEIPT, RECEIPTS } from './screens/receipts.tsx';
 import { SECURITY } from './screens/security.tsx';
 import { TEAM } from './screens/team.tsx';
+import { ENDPOINT, WEBHOOKS } from './screens/webhooks.tsx';
 import { postSignIn } from './sign-in.ts';
 
-const SCREENS: Definition[] = [TEAM, LOG, SECURITY, NEW_PASSKEY, CONFIRM];
+const SCREENS: Definition[] = [
+  ...[PAYMENTS, PAYMENT, UNMATCHED, RECEIPTS, RECEIPT],
+  ...[WEBHOOKS, DELIVERY, EVENT, ENDPOINT, KEYS, NEW_KEY, KEY],
+  ...[TEAM, LOG, SECURITY, NEW_PASSKEY, CONFIRM],
+];
 
 const refuse = (c: Context<AppEnv>, status: number, code: string, detail: string, retryAfter: string | null = null) =>
   sendBare(c, { status, code, detail, requestId: c.var.requestId, retryAfter });
@@ -65,11 +74,11 @@ dashboardRoutes.post('/login', async (c) => postSignIn(c, await readForm(c)));
 
 for (const definition of SCREENS) {
   dashboardRoutes.get(definition.path, async (c) => {
-    const screen = await openScreen(c, definition.path);
+    const screen = await openScreen(c);
     return screen instanceof Response ? screen : sendScreen(screen, definition);
   });
   dashboardRoutes.post(definition.path, async (c) => {
-    const screen = await openScreen(c, definition.path);
+    const screen = await openScreen(c);
     return screen instanceof Response ? screen : runAct(screen, definition, await readForm(c));
   });
 }

@@ -40,6 +40,30 @@ export const OPERATIONS = {
   resendInvitation: 'POST /v1/account/invitations/{invitation_id}/resend',
   listAuditLog: 'GET /v1/account/audit-log',
   verifyAuditLog: 'GET /v1/account/audit-log/verify',
+  listKeys: 'GET /v1/keys',
+  createKey: 'POST /v1/keys',
+  updateKey: 'PATCH /v1/keys/{key_id}',
+  rollKey: 'POST /v1/keys/{key_id}/roll',
+  revokeKey: 'DELETE /v1/keys/{key_id}',
+  listKeyResources: 'GET /v1/keys/{key_id}/resources',
+  listPayments: 'GET /v1/payments',
+  getPayment: 'GET /v1/payments/{payment_id}',
+  listUnmatchedPayments: 'GET /v1/payments/unmatched',
+  acceptUnmatched: 'POST /v1/payments/{payment_id}/accept-unmatched',
+  listReceipts: 'GET /v1/receipts',
+  getReceipt: 'GET /v1/receipt/{receipt_id}',
+  sendReceiptProof: 'POST /v1/receipt/{receipt_id}/send-proof',
+  listWebhookEndpoints: 'GET /v1/webhooks/endpoints',
+  createWebhookEndpoint: 'POST /v1/webhooks/endpoints',
+  updateWebhookEndpoint: 'PATCH /v1/webhooks/endpoints/{endpoint_id}',
+  testWebhookEndpoint: 'POST /v1/webhooks/endpoints/{endpoint_id}/test',
+  rotateWebhookSecret: 'POST /v1/webhooks/endpoints/{endpoint_id}/rotate-secret',
+  recoverWebhookEndpoint: 'POST /v1/webhooks/endpoints/{endpoint_id}/recover',
+  listWebhookDeliveries: 'GET /v1/webhooks/deliveries',
+  getWebhookDelivery: 'GET /v1/webhooks/deliveries/{delivery_id}',
+  replayWebhookDelivery: 'POST /v1/webhooks/deliveries/{delivery_id}/replay',
+  getWebhookEvent: 'GET /v1/webhooks/events/{event_id}',
+  getWebhookTimeline: 'GET /v1/webhooks/timeline',
   withdrawInvitation: 'DELETE /v1/account/invitations/{invitation_id}',
 } as const;
 export type OperationId = keyof typeof OPERATIONS;
@@ -82,6 +106,7 @@ interface Input {
 /** Operations with a token or a secret in the answer, which the section "API" never shows. */
 const SECRET: readonly OperationId[] = [
   ...(['login', 'loginWithFactor', 'refreshToken', 'switchAccount', 'stepUp', 'beginTotp'] as const),
+  ...(['createKey', 'rollKey', 'createWebhookEndpoint', 'rotateWebhookSecret'] as const),
   ...(['confirmTotp', 'registerPasskey', 'renewRecoveryCodes', 'beginStepUp', 'beginPasskeyRegistration'] as const),
 ];
 

@@ -81,10 +81,17 @@ export const linkTo = ({ mode }: Pick<Screen, 'mode'>, path: string): string => 
 /** Pages of the navigation. `needs`: access without which the page is not named. */
 const LINKS: [path: string, name: string, needs?: Need][] = [
   ['/dashboard', 'Home'],
+  ['/dashboard/payments', 'Payments', 'payments:read'],
+  ['/dashboard/unmatched', 'Unmatched money', 'payments:read'],
+  ['/dashboard/receipts', 'Receipts', 'receipts:read'],
+  ['/dashboard/webhooks', 'Webhooks', 'webhooks:read'],
+  ['/dashboard/keys', 'API keys', 'keys:read'],
   ['/dashboard/team', 'Team', 'members:read'],
   ['/dashboard/log', 'Audit log', 'log:read'],
   ['/dashboard/security', 'Security'],
 ];
+
+const isWithin = (path: string, page: string): boolean => path === page || (page !== '/dashboard' && path.startsWith(`${page}/`));
 
 const toLogin = (c: Context<AppEnv>, why?: 'ended'): Response => {
   const { pathname, search } = new URL(c.req.url);
@@ -93,7 +100,7 @@ const toLogin = (c: Context<AppEnv>, why?: 'ended'): Response => {
 };
 
 /** Opens the screen of the signed-in person, or returns the way to the sign-in page. */
-export async function openScreen(c: Context<AppEnv>, path: string): Promise<Screen | Response> {
+export async function openScreen(c: Context<AppEnv>): Promise<Screen | Response> {
   const session = await openSession(c);
   if (session === null) {
     dropToken(c);
@@ -109,7 +116,7 @@ export async function openScreen(c: Context<AppEnv>, path: string): Promise<Scre
     return me.status === 401 ? toLogin(c, 'ended') : sendBare(c, me);
   }
   const mode = c.req.query('mode') === 'sandbox' ? 'sandbox' : 'live';
-  return { c, path, operations, claims, me: me.value, accounts: accounts.ok ? accounts.value.items : [], mode, refused: null };
+  return { c, path: c.req.path, operations, claims, me: me.value, accounts: accounts.ok ? accounts.value.items : [], mode, refused: null };
 }
 
 const isUnfiltered = (body: Child | Unfiltered): body is Unfiltered => typeof body === 'object' && body !== null && 'content' in body;
@@ -149,7 +156,7 @@ export async function sendScreen(screen: Screen, definition: Definition, { shown
         )}
         {refused && <Summary refused={refused} />}
         {shown}
-        {isBeyond ? <Beyond refusal={body} /> : isUnfiltered(body) ? body.content : body}
+        {isBeyond ? <Beyond screen={screen} refusal={body} /> : isUnfiltered(body) ? body.content : body}
         <ApiSection calls={screen.operations.made} baseUrl={c.var.ctx.baseUrl} />
       </main>
     </>,
@@ -167,7 +174,7 @@ function Frame({ screen }: { screen: Screen }) {
         <ul>
           {LINKS.filter(([, , needs]) => needs === undefined || hasRole(me.role as Role, needs)).map(([to, name]) => (
             <li>
-              <a href={linkTo({ mode }, to)} aria-current={to === path ? 'page' : undefined}>
+              <a href={linkTo({ mode }, to)} aria-current={isWithin(path, to) ? 'page' : undefined}>
                 {name}
               </a>
             </li>
@@ -175,6 +182,7 @@ function Frame({ screen }: { screen: Screen }) {
         </ul>
       </nav>
       <div class="who">
+        <a href={linkTo({ mode: mode === 'live' ? 'sandbox' : 'live' }, path)}>{mode === 'live' ? 'Test mode' : 'Live mode'}</a>
         {accounts.length > 1 ? (
           <form method="post" action="/dashboard/switch">
             <label for="account_id">Account</label>
@@ -217,12 +225,18 @@ const Summary = ({ refused: { act, id, refusal } }: { refused: Refused }) => (
   </div>
 );
 
-function Beyond({ refusal }: { refusal: Refusal }) {
+function Beyond({ screen: { path, mode }, refusal }: { screen: Screen; refusal: Refusal }) {
+  const other = mode === 'live' ? 'sandbox' : 'live';
   const needs = [refusal.meta.needs ?? []].flat();
   return (
     <div class="problem" role="alert">
       <strong>{refusal.detail}</strong>
       {needs.length > 0 && <p>{`Roles that may: ${needs.join(', ')}.`}</p>}
+      {refusal.status === 404 && (
+        <p>
+          <a href={linkTo({ mode: other }, path)}>{other === 'sandbox' ? 'Look in the test data' : 'Look in the live data'}</a>
+        </p>
+      )}
       <p class="quiet">
         {refusal.code} · {refusal.requestId}
       </p>

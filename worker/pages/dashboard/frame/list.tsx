@@ -1,0 +1,120 @@
+import type { Child } from 'hono/jsx';
+import { Table } from './fields.tsx';
+import type { OperationId, Problem } from './operations.ts';
+import { type Definition, linkTo, type Screen } from './screen.tsx';
+
+export interface Filter {
+  /** Name of the operation's parameter. */
+  name: string;
+  label: string;
+  options?: readonly string[];
+}
+
+interface ListTerms<Item> {
+  operation: OperationId;
+  filters: readonly Filter[];
+  /** Parameters that every page of the list has. */
+  fixed?: Record<string, string>;
+  caption: string;
+  head: string[];
+  /** Sentence of a list without items and filters, and what to do next. */
+  empty: Child;
+  row(item: Item, screen: Screen): Child;
+  /** Content above the list. */
+  before?(screen: Screen): Promise<Child> | Child;
+}
+
+interface Listed<Item> {
+  items: Item[];
+  has_more: boolean;
+  page: number;
+}
+
+/** Body of a screen that lists the items of an operation, with its filters as a form and its pages as links. */
+export const listBody =
+  <Item,>({ operation, filters, fixed = {}, caption, head, empty, row, before }: ListTerms<Item>): Definition['body'] =>
+  async (screen) => {
+    const { c, operations, mode, path } = screen;
+    const asked = Object.fromEntries(
+      [...filters.map(({ name }) => name), 'page'].flatMap((name) => {
+        const value = c.req.query(name)?.trim();
+        return value ? [[name, value]] : [];
+      }),
+    );
+    const query = { ...asked, mode };
+    const list = await operations.call<Listed<Item>>(operation, { query: { ...fixed, ...query } });
+    if (!list.ok && list.status !== 422) return list;
+    const { items, has_more: hasMore, page } = list.ok ? list.value : { items: [], has_more: false, page: 1 };
+    const toPage = (to: number) => `${path}?${new URLSearchParams({ ...query, page: String(to) })}`;
+    const isFiltered = Object.keys(asked).length > 0;
+    const content = (
+      <>
+        {before && (await before(screen))}
+        <section>
+          {filters.length > 0 && <FilterForm screen={screen} filters={filters} asked={asked} />}
+          {!list.ok && <Refused problems={list.problems} />}
+          {items.length > 0 && (
+            <Table caption={caption} head={head}>
+              {items.map((item) => row(item, screen))}
+            </Table>
+          )}
+          {items.length === 0 && !isFiltered && empty}
+          {items.length === 0 && isFiltered && (
+            <p>
+              Nothing matches. <a href={linkTo(screen, path)}>Show all</a>
+            </p>
+          )}
+          <p>
+            {page > 1 && <a href={toPage(page - 1)}>Newer</a>} {hasMore && <a href={toPage(page + 1)}>Older</a>}
+          </p>
+        </section>
+      </>
+    );
+    return list.ok ? content : { status: 422, content };
+  };
+
+const Refused = ({ problems }: { problems: Problem[] }) => (
+  <div class="problem" role="alert">
+    {problems.map(({ loc, msg }) => (
+      <p>{`${loc.slice(1).join('.')}: ${msg}`}</p>
+    ))}
+  </div>
+);
+
+const FilterForm = ({ screen, filters, asked }: { screen: Screen; filters: readonly Filter[]; asked: Record<string, string> }) => (
+  <form class="act" method="get" action={screen.path}>
+    {screen.mode === 'sandbox' && <input type="hidden" name="mode" value="sandbox" />}
+    {filters.map(({ name, label, options }) => (
+      <div class="field">
+        <label for={name}>{label}</label>
+        {options ? (
+          <select id={name} name={name}>
+            <option value="">any</option>
+            {options.map((option) => (
+              <option value={option} selected={asked[name] === option}>
+                {option}
+              </option>
+            ))}
+          </select>
+        ) : (
+          <input id={name} name={name} value={asked[name]} maxlength={200} />
+        )}
+      </div>
+    ))}
+    <button type="submit">Filter</button>
+  </form>
+);
+
+/** Names and values of one object. Absent values are left out. */
+export const Facts = ({ rows }: { rows: readonly (readonly [name: string, value: Child])[] }) => (
+  <dl>
+    {rows
+      .filter(([, value]) => value !== undefined && value !== null && value !== '')
+      .map(([name, value]) => (
+        <>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </>
+      ))}
+  </dl>
+);

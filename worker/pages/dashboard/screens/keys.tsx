@@ -1,0 +1,276 @@
+import { acted, idempotent } from '../frame/acts.ts';
+import { ActForm, ConfirmFirst, SelectField, Table, TextField, Time } from '../frame/fields.tsx';
+import { Facts } from '../frame/list.tsx';
+import type { Answer } from '../frame/operations.ts';
+import { type Acted, type Definition, type Form, isFresh, linkTo, type Screen } from '../frame/screen.tsx';
+
+interface ApiKey {
+  id: string;
+  name: string;
+  key_prefix: string;
+  permissions: string[];
+  sandbox_mode: boolean;
+  last_used_at: string | null;
+  last_used_ip: string | null;
+  created_at: string;
+  revoked_at: string | null;
+  scopes: string[] | null;
+  expires_at: string | null;
+  ends_at?: string;
+  allowed_ips: string[] | null;
+  usage_summary: { total_calls: number; error_calls: number; latest_endpoint: string | null };
+}
+interface Made {
+  endpoints: { endpoint_id: string; url: string }[];
+  hooks: { endpoint_id: string; url: string }[];
+}
+
+const PERMISSIONS = [
+  ['execute', 'read and write'],
+  ['read', 'read'],
+] as const;
+const OVERLAPS = [
+  ['24', 'a day'],
+  ['168', 'a week'],
+  ['0', 'not at all'],
+] as const;
+
+const listOf = (text: string | undefined): string[] | undefined => {
+  const items = (text ?? '').split(/[\s,]+/).filter(Boolean);
+  return items.length > 0 ? items : undefined;
+};
+const optional = (text: string | undefined): string | undefined => text?.trim() || undefined;
+
+/** Secret of a new key, in this response alone. */
+const shownKey = (answer: Answer<{ raw_key: string }>): Acted =>
+  answer.ok
+    ? {
+        ok: true,
+        shown: (
+          <section class="once">
+            <h2>Copy it now: it is shown once</h2>
+            <p>
+              <code>{answer.value.raw_key}</code>
+            </p>
+          </section>
+        ),
+      }
+    : answer;
+
+const stateOf = ({ revoked_at: revoked, ends_at: ends, expires_at: expires }: ApiKey) =>
+  revoked ? 'revoked' : ends ? <>replaced, ends {<Time at={ends} />}</> : expires ? <>until {<Time at={expires} />}</> : 'active';
+
+export const KEYS: Definition = {
+  path: '/dashboard/keys',
+  title: 'API keys',
+  async body(screen) {
+    const keys = await screen.operations.call<ApiKey[]>('listKeys', { query: { mode: screen.mode } });
+    if (!keys.ok) return keys;
+    const items = keys.value.filter(({ sandbox_mode: isSandbox }) => isSandbox === (screen.mode === 'sandbox'));
+    return (
+      <section>
+        {items.length === 0 ? (
+          <p>
+            A key lets your server call the API. <a href="/docs/keys-for-servers">Which key for which job</a>
+          </p>
+        ) : (
+          <Table caption="Keys" head={['Key', 'Begins with', 'May', 'State', 'Last used']}>
+            {items.map((key) => (
+              <tr>
+                <th scope="row">
+                  <a href={linkTo(screen, `/dashboard/keys/${key.id}`)}>
+                    <bdi>{key.name}</bdi>
+                  </a>
+                </th>
+                <td>{key.key_prefix}</td>
+                <td>{(key.scopes ?? key.permissions).join(', ')}</td>
+                <td>{stateOf(key)}</td>
+                <td>
+                  {key.last_used_at !== null && <Time at={key.last_used_at} />} {key.last_used_ip}
+                </td>
+              </tr>
+            ))}
+          </Table>
+        )}
+        <p>
+          <a class="button" href={linkTo(screen, '/dashboard/keys/new')}>
+            Create key
+          </a>
+        </p>
+      </section>
+    );
+  },
+  acts: {},
+};
+
+const bodyOf = (form: Form, mode: Screen['mode']) => ({
+  name: form.name?.trim(),
+  sandbox_mode: mode === 'sandbox',
+  permissions: form.permissions === 'read' ? ['read'] : ['read', 'execute'],
+  scopes: listOf(form.scopes),
+  allowed_ips: listOf(form.allowed_ips),
+  expires_at: optional(form.expires_at),
+});
+
+export const NEW_KEY: Definition = {
+  path: '/dashboard/keys/new',
+  title: 'New API key',
+  async body(screen) {
+    const terms = { screen, act: 'create' };
+    return (
+      <section>
+        {screen.mode === 'live' && !isFresh(screen) && <ConfirmFirst screen={screen} />}
+        <ActForm {...terms} submit="Create key">
+          <TextField {...terms} name="name" label="Name" help="Where the key is used, such as “weather server”" max={100} />
+          <SelectField {...terms} name="permissions" label="May" value="execute" options={PERMISSIONS} />
+          <Limits {...terms} />
+        </ActForm>
+      </section>
+    );
+  },
+  acts: {
+    create: {
+      done: 'The key is made.',
+      run: async ({ operations, mode }, form) =>
+        shownKey(await operations.call<{ raw_key: string }>('createKey', { body: bodyOf(form, mode), ...idempotent(form) })),
+    },
+  },
+};
+
+const Limits = ({ apiKey, ...terms }: { screen: Screen; act: string; apiKey?: ApiKey }) => (
+  <>
+    <TextField
+      {...terms}
+      name="scopes"
+      label="Scopes"
+      help="Such as consume:write. Empty: all that the key may"
+      value={apiKey?.scopes?.join(', ') ?? ''}
+      isOptional
+    />
+    <TextField
+      {...terms}
+      name="allowed_ips"
+      label="Networks"
+      help="Addresses or CIDR blocks. Empty: from anywhere"
+      value={apiKey?.allowed_ips?.join(', ') ?? ''}
+      isOptional
+    />
+    <TextField
+      {...terms}
+      name="expires_at"
+      label="Ends"
+      help="Such as 2027-01-31T00:00:00Z. Empty: never"
+      value={apiKey?.expires_at ?? ''}
+      isOptional
+    />
+  </>
+);
+
+export const KEY: Definition = {
+  path: '/dashboard/keys/:key_id',
+  title: 'API key',
+  async body(screen) {
+    const { c, operations, mode } = screen;
+    const id = c.req.param('key_id') ?? '';
+    const [keys, made] = await Promise.all([
+      operations.call<ApiKey[]>('listKeys', { query: { mode } }),
+      operations.call<Made>('listKeyResources', { params: { key_id: id }, query: { mode } }),
+    ]);
+    if (!keys.ok) return keys;
+    const key = keys.value.find((one) => one.id === id);
+    if (!made.ok) return made;
+    if (key === undefined) return <p>This key is of the other mode, or revoked long ago.</p>;
+    const isActive = key.revoked_at === null && key.ends_at === undefined;
+    return (
+      <>
+        <section>
+          <Facts
+            rows={[
+              ['Name', <bdi>{key.name}</bdi>],
+              ['Begins with', key.key_prefix],
+              ['State', stateOf(key)],
+              ['May', key.permissions.join(', ')],
+              ['Scopes', key.scopes?.join(', ') ?? 'all'],
+              ['Networks', key.allowed_ips?.join(', ') ?? 'any'],
+              ['Made', <Time at={key.created_at} />],
+              ['Last used', key.last_used_at && <Time at={key.last_used_at} />],
+              ['Last used from', key.last_used_ip],
+              ['Calls', `${key.usage_summary.total_calls}, of them ${key.usage_summary.error_calls} refused`],
+              ['Made endpoints', [...made.value.endpoints, ...made.value.hooks].map(({ url }) => url).join(', ')],
+            ]}
+          />
+        </section>
+        {isActive && <KeyActs screen={screen} apiKey={key} />}
+      </>
+    );
+  },
+  acts: {
+    update: {
+      done: 'The key is changed.',
+      run: async ({ c, operations }, form) =>
+        acted(
+          await operations.call('updateKey', {
+            params: { key_id: c.req.param('key_id') ?? '' },
+            body: {
+              name: form.name?.trim(),
+              scopes: listOf(form.scopes) ?? null,
+              allowed_ips: listOf(form.allowed_ips) ?? null,
+              expires_at: optional(form.expires_at) ?? null,
+            },
+            ...idempotent(form),
+          }),
+        ),
+    },
+    roll: {
+      done: 'The key is rolled.',
+      run: async ({ c, operations }, form) =>
+        shownKey(
+          await operations.call<{ raw_key: string }>('rollKey', {
+            params: { key_id: c.req.param('key_id') ?? '' },
+            body: { overlap_hours: Number(form.overlap_hours) },
+            ...idempotent(form),
+          }),
+        ),
+    },
+    revoke: {
+      done: 'The key is revoked.',
+      run: async ({ c, operations }, form) =>
+        acted(
+          await operations.call('revokeKey', {
+            params: { key_id: c.req.param('key_id') ?? '' },
+            ...(form.made === 'end' ? { query: { with: 'endpoints' } } : {}),
+            ...idempotent(form),
+          }),
+        ),
+    },
+  },
+};
+
+const KeyActs = ({ screen, apiKey }: { screen: Screen; apiKey: ApiKey }) => (
+  <>
+    {screen.mode === 'live' && !isFresh(screen) && <ConfirmFirst screen={screen} />}
+    <section>
+      <h2>Edit</h2>
+      <ActForm screen={screen} act="update" submit="Save">
+        <TextField screen={screen} act="update" name="name" label="Name" value={apiKey.name} max={100} />
+        <Limits screen={screen} act="update" apiKey={apiKey} />
+      </ActForm>
+    </section>
+    <section>
+      <h2>Roll</h2>
+      <p>A new key with the same limits. The present one works on for the time that you choose.</p>
+      <ActForm screen={screen} act="roll" submit="Roll">
+        <SelectField screen={screen} act="roll" name="overlap_hours" label="The present key works on" value="24" options={OVERLAPS} />
+      </ActForm>
+    </section>
+    <section>
+      <h2>Revoke</h2>
+      <ActForm screen={screen} act="revoke" submit="Revoke" isFinal>
+        <label class="check">
+          <input type="checkbox" name="made" value="end" />
+          Also disable the endpoints that it made
+        </label>
+      </ActForm>
+    </section>
+  </>
+);

@@ -1,0 +1,258 @@
+import { acted, idempotent } from '../frame/acts.ts';
+import { ActForm, Table, Time } from '../frame/fields.tsx';
+import { Facts, type Filter, listBody } from '../frame/list.tsx';
+import { type Definition, linkTo, type Screen } from '../frame/screen.tsx';
+
+interface Amount {
+  asset: string;
+  amount: string;
+}
+interface Unmatched {
+  unmatched_id: string;
+  payment_id: string;
+  tx_signature: string;
+  amount: Amount;
+  payer_wallet: string;
+  block_time: string;
+  reason: string;
+  status: string;
+  recovered_payment_id?: string;
+}
+interface Payment {
+  payment_id: string;
+  kind: string;
+  product_id: string;
+  status: string;
+  failure_code?: string;
+  price: Amount;
+  fee?: Amount;
+  net?: Amount;
+  overpaid?: Amount;
+  payer_wallet?: string;
+  recipient_wallet: string;
+  tx_signature?: string;
+  confirmed_at?: string;
+  finalized_at?: string;
+  orphaned_at?: string;
+  customer_ref?: string;
+  membership_id?: string;
+  receipt_id?: string;
+  recovers_payment_id?: string;
+  created_at: string;
+  unmatched?: Unmatched[];
+  refunded?: { refund_id: string; amount: Amount; status: string }[];
+}
+interface TimelineEntry {
+  at: string;
+  kind: string;
+  type: string;
+  event_id?: string;
+  delivery_id?: number;
+  status?: string;
+}
+
+const amountOf = ({ amount, asset }: Amount): string => `${amount} ${asset}`;
+const optionalAmount = (amount: Amount | undefined) => amount && amountOf(amount);
+
+/** Meaning of each reason of unmatched money. */
+const REASONS: Record<string, string> = {
+  late: 'It came after the checkout had ended.',
+  underpaid: 'It is less than the price.',
+  second_payment: 'The checkout was paid before.',
+  identity_missing: 'The buyer was not identified.',
+};
+
+const FILTERS: Filter[] = [
+  { name: 'status', label: 'Status', options: ['PENDING_SIGNATURE', 'PENDING_CONFIRMATION', 'CONFIRMED', 'FAILED'] },
+  { name: 'product_id', label: 'Product id' },
+  { name: 'customer_ref', label: 'Your customer id' },
+  { name: 'q', label: 'Payment id, signature, wallet or words' },
+];
+
+export const PAYMENTS: Definition = {
+  path: '/dashboard/payments',
+  title: 'Payments',
+  body: listBody<Payment>({
+    operation: 'listPayments',
+    filters: FILTERS,
+    caption: 'Payments, newest first',
+    head: ['Payment', 'Status', 'Amount', 'Customer', 'When'],
+    empty: (
+      <p>
+        Nobody has paid yet. Send a buyer to the page of a product: <a href="/docs/checkout">how a sale begins</a>
+      </p>
+    ),
+    row: ({ payment_id: id, status, price, customer_ref: customer, payer_wallet: wallet, created_at: at }, screen) => (
+      <tr>
+        <th scope="row">
+          <a href={linkTo(screen, `/dashboard/payments/${id}`)}>{id}</a>
+        </th>
+        <td>{status}</td>
+        <td>{amountOf(price)}</td>
+        <td>
+          <bdi>{customer ?? wallet ?? ''}</bdi>
+        </td>
+        <td>
+          <Time at={at} />
+        </td>
+      </tr>
+    ),
+  }),
+  acts: {},
+};
+
+/** Accepts money of a row: `id` is the payment, `tx_signature` its transaction. */
+const ACCEPT: Definition['acts'] = {
+  accept: {
+    done: 'The money is accepted as paid. The buyer has access.',
+    run: async ({ operations, mode }, form) =>
+      acted(
+        await operations.call('acceptUnmatched', {
+          params: { payment_id: form.id ?? '' },
+          query: { mode },
+          body: { tx_signature: form.tx_signature },
+          ...idempotent(form),
+        }),
+      ),
+  },
+};
+
+const UnmatchedRow = ({ money, screen }: { money: Unmatched; screen: Screen }) => (
+  <tr>
+    <th scope="row">
+      <a href={linkTo(screen, `/dashboard/payments/${money.payment_id}`)}>{money.tx_signature.slice(0, 16)}…</a>
+    </th>
+    <td>{amountOf(money.amount)}</td>
+    <td>
+      {money.reason}. {REASONS[money.reason]}
+    </td>
+    <td>
+      <Time at={money.block_time} />
+    </td>
+    <td>
+      {money.status === 'open' ? (
+        <ActForm screen={screen} act="accept" id={money.payment_id} submit="Accept as paid">
+          <input type="hidden" name="tx_signature" value={money.tx_signature} />
+        </ActForm>
+      ) : (
+        money.status
+      )}
+    </td>
+  </tr>
+);
+const UNMATCHED_HEAD = ['Transaction', 'Amount', 'Reason', 'When', 'Act'];
+
+export const UNMATCHED: Definition = {
+  path: '/dashboard/unmatched',
+  title: 'Unmatched money',
+  body: listBody<Unmatched>({
+    operation: 'listUnmatchedPayments',
+    filters: [{ name: 'status', label: 'Status', options: ['open', 'accepted'] }],
+    caption: 'Money that matched no open checkout, newest first',
+    head: UNMATCHED_HEAD,
+    empty: (
+      <p>
+        All money found its checkout. <a href="/docs/unmatched-and-refunds">What arrives here</a>
+      </p>
+    ),
+    row: (money, screen) => <UnmatchedRow money={money} screen={screen} />,
+  }),
+  acts: ACCEPT,
+};
+
+export const PAYMENT: Definition = {
+  path: '/dashboard/payments/:payment_id',
+  title: 'Payment',
+  async body(screen) {
+    const { c, operations, mode } = screen;
+    const paymentId = c.req.param('payment_id') ?? '';
+    const [payment, timeline] = await Promise.all([
+      operations.call<Payment>('getPayment', { params: { payment_id: paymentId }, query: { mode } }),
+      operations.call<{ items: TimelineEntry[] }>('getWebhookTimeline', { query: { payment_id: paymentId, order: 'desc', mode } }),
+    ]);
+    if (!payment.ok) return payment;
+    const { unmatched = [], refunded = [] } = payment.value;
+    return (
+      <>
+        <section>
+          <PaymentFacts screen={screen} payment={payment.value} />
+        </section>
+        {unmatched.length > 0 && (
+          <section>
+            <Table caption="Money that matched no open checkout" head={UNMATCHED_HEAD}>
+              {unmatched.map((money) => (
+                <UnmatchedRow money={money} screen={screen} />
+              ))}
+            </Table>
+          </section>
+        )}
+        {refunded.length > 0 && (
+          <section>
+            <Table caption="Refunds" head={['Refund', 'Amount', 'Status']}>
+              {refunded.map(({ refund_id: id, amount, status }) => (
+                <tr>
+                  <th scope="row">{id}</th>
+                  <td>{amountOf(amount)}</td>
+                  <td>{status}</td>
+                </tr>
+              ))}
+            </Table>
+          </section>
+        )}
+        {timeline.ok && <Timeline screen={screen} items={timeline.value.items} />}
+      </>
+    );
+  },
+  acts: ACCEPT,
+};
+
+const PaymentFacts = ({ screen, payment }: { screen: Screen; payment: Payment }) => (
+  <Facts
+    rows={[
+      ['Payment', payment.payment_id],
+      ['Status', [payment.status, payment.failure_code].filter(Boolean).join(' · ')],
+      ['Price', amountOf(payment.price)],
+      ['Fee', optionalAmount(payment.fee)],
+      ['Yours', optionalAmount(payment.net)],
+      ['Overpaid', optionalAmount(payment.overpaid)],
+      ['Kind', payment.kind],
+      ['Product', payment.product_id],
+      ['Your customer id', payment.customer_ref && <bdi>{payment.customer_ref}</bdi>],
+      ['Paid by', payment.payer_wallet],
+      ['Paid to', payment.recipient_wallet],
+      ['Transaction', payment.tx_signature],
+      ['Receipt', payment.receipt_id && <a href={linkTo(screen, `/dashboard/receipts/${payment.receipt_id}`)}>{payment.receipt_id}</a>],
+      ['Membership', payment.membership_id],
+      [
+        'Recovers',
+        payment.recovers_payment_id && (
+          <a href={linkTo(screen, `/dashboard/payments/${payment.recovers_payment_id}`)}>{payment.recovers_payment_id}</a>
+        ),
+      ],
+      ['Begun', <Time at={payment.created_at} />],
+      ['Confirmed', payment.confirmed_at && <Time at={payment.confirmed_at} />],
+      ['Final', payment.finalized_at && <Time at={payment.finalized_at} />],
+      ['Dropped by the chain', payment.orphaned_at && <Time at={payment.orphaned_at} />],
+    ]}
+  />
+);
+
+const Timeline = ({ screen, items }: { screen: Screen; items: TimelineEntry[] }) => (
+  <section>
+    <Table caption="What happened, newest first" head={['What', 'When', 'Status']}>
+      {items.map(({ at, kind, type, event_id: eventId, delivery_id: deliveryId, status }) => (
+        <tr>
+          <th scope="row">
+            <a href={linkTo(screen, `/dashboard/webhooks/${kind === 'event' ? `events/${eventId}` : `deliveries/${deliveryId}`}`)}>
+              {kind === 'event' ? type : `Delivery of ${type}`}
+            </a>
+          </th>
+          <td>
+            <Time at={at} />
+          </td>
+          <td>{status}</td>
+        </tr>
+      ))}
+    </Table>
+  </section>
+);
