@@ -35,6 +35,7 @@ export function Dashboard(props: DashboardProps) {
         <div class="panels">
           <PageTitle>{say('dashboard')}</PageTitle>
           <nav class="papers" aria-label={say('dashboard')}>
+            <a href="/dashboard/payments">{say('payments')}</a>
             <a href="/dashboard/team">{say('team')}</a>
             <a href="/dashboard/security">{say('security')}</a>
             <a href="/dashboard/log">{say('auditLog')}</a>
