@@ -656,7 +656,7 @@ export interface MembersResource {
   /** Removes a member, from the next request on. Requires a person who signed in within the last 15 minutes. Members may remove themselves at any time. The owner cannot be removed (409 `state_conflict`). */
   remove(userId: string, query?: RemoveMemberQuery, options?: CallOptions): Promise<Answer<object>>;
 
-  /** Offers the ownership to a member for 7 days, and replaces an earlier offer. The member needs a verified email address, and a second factor if you have one (409 `state_conflict`). */
+  /** Offers the ownership to a member for 7 days, and replaces an earlier offer. At most ten a day. The member needs a verified email address, and a second factor if you have one (409 `state_conflict`). */
   startTransfer(body: TransferRequest, options?: CallOptions): Promise<Answer<AccountTransfer>>;
 
   /** Ends the offer. Requires a recent sign-in. */
