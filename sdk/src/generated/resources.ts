@@ -694,7 +694,7 @@ export interface KeysResource {
   /** Replaces a key by a new one with the same name, mode, permissions, scopes and addresses. The old key works until `ends_at`. A live key requires a person who signed in within the last 15 minutes. */
   roll(keyId: string, body?: RollKeyRequest, options?: CallOptions): Promise<Answer<CreatedApiKey>>;
 
-  /** Lists webhook endpoints and automation hooks that the key created, or that have a URL or secret set by the key. They outlive the key. */
+  /** Lists webhook endpoints and automation hooks that the key created, or that have a URL or secret set by the key, and counts the products that it created or changed. They outlive the key. */
   listResources(keyId: string, options?: CallOptions): Promise<Answer<KeyResources>>;
 }
 

@@ -1099,6 +1099,8 @@ export interface KeyResources {
   /** Webhook endpoints. */
   endpoints: WebhookEndpoint[];
   hooks: AutomationHook[];
+  /** Number of products. */
+  products: number;
 }
 
 export interface Money {
