@@ -14,6 +14,8 @@ CREATE TABLE `accounts` (
 	`notification_prefs` text NOT NULL,
 	`merchant_settings` text NOT NULL,
 	`sales_paused_at` integer,
+	`email_complaints` text DEFAULT '[]' NOT NULL,
+	`emails_paused_at` integer,
 	`created_at` integer NOT NULL,
 	`claimed` text,
 	`deleted_at` integer,
@@ -1037,6 +1039,7 @@ CREATE TABLE `receipts` (
 	`after_seq` integer,
 	`anchor_seq` integer NOT NULL,
 	`anchor_hash` blob NOT NULL,
+	`email_note` text,
 	`created_at` integer NOT NULL
 );
 --> statement-breakpoint

@@ -157,7 +157,7 @@ describe('code ownership', () => {
         // The public catalogue of all merchants.
         /^worker\/features\/catalogue\/(?:catalogue|shop)\.ts$/,
         // The operator's switches, its staff, and bounces that the email provider reports.
-        /^worker\/features\/(?:rails\/switches\/switches|support\/(?:store|ticket)|email\/outbox|email-delivery\/routes)\.ts$/,
+        /^worker\/features\/(?:rails\/switches\/switches|support\/(?:store|ticket)|email\/outbox|email-delivery\/complaints)\.ts$/,
       ],
     ],
     [

@@ -163,7 +163,7 @@ const NAMELESS_PERSON = {
 
 const NAMELESS_ACCOUNT = {
   ...{ payoutWallet: null, roles: {}, transfer: null, displayName: 'Deleted account', timezone: 'UTC' },
-  ...{ notificationPrefs: {}, merchantSettings: {}, salesPausedAt: null, requireFactor: false },
+  ...{ notificationPrefs: {}, merchantSettings: {}, salesPausedAt: null, requireFactor: false, emailComplaints: [] },
 } satisfies Partial<Account>;
 
 /**

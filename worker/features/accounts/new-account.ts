@@ -47,6 +47,8 @@ export function newAccount(ctx: Shard, displayName: string, identity: SignInIden
     notificationPrefs: {},
     merchantSettings: {},
     salesPausedAt: null,
+    emailComplaints: [],
+    emailsPausedAt: null,
     createdAt: ctx.now,
     claimed: null,
     deletedAt: null,
