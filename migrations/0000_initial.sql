@@ -643,6 +643,7 @@ CREATE TABLE `persons` (
 	`is_staff` integer NOT NULL,
 	`token_version` integer NOT NULL,
 	`email_verified` integer NOT NULL,
+	`join_asked_at` integer,
 	`former_emails` text DEFAULT '[]' NOT NULL,
 	`factors` text,
 	`factors_end_at` integer,

@@ -157,7 +157,7 @@ function mergePrefs(stored: Account['notificationPrefs'], patch: Partial<Notific
 const ERASED_AT_ONCE = 200;
 
 const NAMELESS_PERSON = {
-  ...{ email: null, emailVerified: false, formerEmails: [], factors: null, walletAddress: null },
+  ...{ email: null, emailVerified: false, joinAskedAt: null, formerEmails: [], factors: null, walletAddress: null },
   ...{ name: 'Deleted account', locale: 'en', isStaff: false },
 } satisfies Partial<Account>;
 

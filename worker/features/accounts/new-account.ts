@@ -39,6 +39,7 @@ export function newAccount(ctx: Shard, displayName: string, identity: SignInIden
     isStaff: false,
     tokenVersion: NEW_TOKEN_VERSION,
     emailVerified: false,
+    joinAskedAt: null,
     formerEmails: [],
     factors: null,
     factorsEndAt: null,

@@ -43,7 +43,7 @@ export async function setEmail(ctx: Ctx, { account: named, email }: { account: s
     changeAccount(home, known.id, (account) => {
       if (personStatusOf(account) === 'deleted') throw new ApiError('state_conflict', { meta: { reason: 'account_deleted' } });
       const values = {
-        ...{ email: normaliseEmail(email), emailKey: keys[0], emailVerified: false },
+        ...{ email: normaliseEmail(email), emailKey: keys[0], emailVerified: false, joinAskedAt: null },
         ...{ formerEmails: formerEmailsAfter(home, account), tokenVersion: account.tokenVersion + 1 },
       };
       const entry = {

@@ -34,6 +34,8 @@ export const persons = sqliteTable(
     /** Tokens carry this version. A token of an older version is refused. */
     tokenVersion: integer('token_version').notNull(),
     emailVerified: flag('email_verified').notNull(),
+    /** Time at which a provider proved the address to a reader who was asked for the password. null: none, or the password was shown. */
+    joinAskedAt: instant('join_asked_at'),
     formerEmails: json<FormerEmail[]>('former_emails').notNull().default([]),
     /** Changes in the batch of the rows that it counts. null: none. */
     factors: json<CountedFactors>('factors'),
