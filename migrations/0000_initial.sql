@@ -607,6 +607,7 @@ CREATE TABLE `invitations` (
 	`id` blob PRIMARY KEY NOT NULL,
 	`account_id` blob NOT NULL,
 	`email` text NOT NULL,
+	`email_key` text NOT NULL,
 	`role` text NOT NULL,
 	`status` text NOT NULL,
 	`invited_by` blob NOT NULL,
@@ -616,9 +617,11 @@ CREATE TABLE `invitations` (
 );
 --> statement-breakpoint
 CREATE INDEX `invitations_list` ON `invitations` (`account_id`,`created_at`);--> statement-breakpoint
+CREATE INDEX `invitations_by_email` ON `invitations` (`email_key`);--> statement-breakpoint
 CREATE TABLE `joined_accounts` (
 	`person_id` blob NOT NULL,
 	`account_id` blob NOT NULL,
+	`left_at` integer,
 	PRIMARY KEY(`person_id`, `account_id`)
 ) WITHOUT ROWID;
 --> statement-breakpoint
@@ -648,6 +651,7 @@ CREATE TABLE `persons` (
 	`factors` text,
 	`factors_end_at` integer,
 	`locale` text DEFAULT 'en' NOT NULL,
+	`ended_email_keys` text,
 	`last_account_id` blob,
 	`ended_at` integer
 );

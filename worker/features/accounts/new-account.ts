@@ -23,6 +23,7 @@ export function newAccount(ctx: Shard, displayName: string, identity: SignInIden
     roles: {},
     name: displayName,
     lastAccountId: null,
+    endedEmailKeys: null,
     personEndedAt: null,
     transfer: null,
     requireFactor: false,

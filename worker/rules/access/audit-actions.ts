@@ -32,6 +32,7 @@ export const AUDIT_ACTIONS = [
   'endpoint.tested',
   'entitlement.granted',
   'event.replayed',
+  'invitation.erased',
   'invitation.resent',
   'invitation.withdrawn',
   'key.changed',
