@@ -15,6 +15,8 @@ const USAGE = `npm run admin -- suspend|resume|staff|unstaff <email or user id>
        npm run admin -- reset-factors <email or user id> --reason <text>   removes passkeys, app and codes after 72 hours
        npm run admin -- off|on rail:<rail_id>|product:<product_id>|mail
        npm run admin -- unbounce <email>                        enables emails to a suspended address
+       npm run admin -- emails complaint <email or user id> <address that complained> --reason <text>   the third in 30 days pauses
+       npm run admin -- emails resume <email or user id> --reason <text>   receipts and proofs of the account are emailed again
        npm run admin -- accounts [<email or user id>]         the newest fifty, or one
        npm run admin -- payment <payment_id or transaction>    of any merchant
        npm run admin -- recheck <payment_id> <transaction>     checks the chain again, as the buyer's page would
@@ -56,8 +58,8 @@ const ofAccount =
             `${user_id} is ${status}${is_staff ? ', staff' : ''}`,
         };
 
-/** Acts that give a person access again. The log shows why. */
-const NEEDS_REASON = ['set-email', 'reset-factors'];
+/** Acts that need a reason in the log. */
+const NEEDS_REASON = ['set-email', 'reset-factors', 'emails'];
 
 const turned =
   (to: string): Action =>
@@ -151,6 +153,18 @@ const ACTIONS: Record<string, Action> = {
           body: { address },
           said: ({ lifted }: { lifted: boolean }) => (lifted ? `emails to ${address} are enabled again` : `${address} was not suspended`),
         },
+  emails: ([verb, account, address, ...rest]) => {
+    const isComplaint = verb === 'complaint' && address !== undefined && rest.length === 0;
+    const isResume = verb === 'resume' && account !== undefined && address === undefined;
+    if (!isComplaint && !isResume) return null;
+    return {
+      method: 'POST',
+      path: `/v1/operator/accounts/${isResume ? 'resume-emails' : 'complaint'}`,
+      body: isResume ? { account } : { account, address },
+      said: ({ user_id, complaints, emails_paused: isPaused }: { user_id: string; complaints: number; emails_paused: boolean }) =>
+        `emails of ${user_id} are ${isPaused ? 'paused' : 'sent'}, complaints of 30 days: ${complaints}`,
+    };
+  },
   accounts: ([account]) => ({
     method: 'POST',
     path: '/v1/operator/accounts/search',

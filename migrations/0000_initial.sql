@@ -14,6 +14,8 @@ CREATE TABLE `accounts` (
 	`notification_prefs` text NOT NULL,
 	`merchant_settings` text NOT NULL,
 	`sales_paused_at` integer,
+	`email_complaints` text DEFAULT '[]' NOT NULL,
+	`emails_paused_at` integer,
 	`created_at` integer NOT NULL,
 	`claimed` text,
 	`deleted_at` integer,
@@ -605,6 +607,7 @@ CREATE TABLE `invitations` (
 	`id` blob PRIMARY KEY NOT NULL,
 	`account_id` blob NOT NULL,
 	`email` text NOT NULL,
+	`email_key` text NOT NULL,
 	`role` text NOT NULL,
 	`status` text NOT NULL,
 	`invited_by` blob NOT NULL,
@@ -614,9 +617,11 @@ CREATE TABLE `invitations` (
 );
 --> statement-breakpoint
 CREATE INDEX `invitations_list` ON `invitations` (`account_id`,`created_at`);--> statement-breakpoint
+CREATE INDEX `invitations_by_email` ON `invitations` (`email_key`);--> statement-breakpoint
 CREATE TABLE `joined_accounts` (
 	`person_id` blob NOT NULL,
 	`account_id` blob NOT NULL,
+	`left_at` integer,
 	PRIMARY KEY(`person_id`, `account_id`)
 ) WITHOUT ROWID;
 --> statement-breakpoint
@@ -641,10 +646,12 @@ CREATE TABLE `persons` (
 	`is_staff` integer NOT NULL,
 	`token_version` integer NOT NULL,
 	`email_verified` integer NOT NULL,
+	`join_asked_at` integer,
 	`former_emails` text DEFAULT '[]' NOT NULL,
 	`factors` text,
 	`factors_end_at` integer,
 	`locale` text DEFAULT 'en' NOT NULL,
+	`ended_email_keys` text,
 	`last_account_id` blob,
 	`ended_at` integer
 );
@@ -1037,6 +1044,7 @@ CREATE TABLE `receipts` (
 	`after_seq` integer,
 	`anchor_seq` integer NOT NULL,
 	`anchor_hash` blob NOT NULL,
+	`email_note` text,
 	`created_at` integer NOT NULL
 );
 --> statement-breakpoint

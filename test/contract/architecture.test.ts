@@ -154,10 +154,12 @@ describe('code ownership', () => {
         // Sweeps, and what the operator's alarms read.
         /^worker\/features\/payments\/watch\/reference-scan\.ts$/,
         /^worker\/platform\/chain\/fee-payer\.ts$/,
+        // The sweep that erases invitations to a deleted person.
+        /^worker\/features\/accounts\/members\/erase-invitations\.ts$/,
         // The public catalogue of all merchants.
         /^worker\/features\/catalogue\/(?:catalogue|shop)\.ts$/,
         // The operator's switches, its staff, and bounces that the email provider reports.
-        /^worker\/features\/(?:rails\/switches\/switches|support\/(?:store|ticket)|email\/outbox|email-delivery\/routes)\.ts$/,
+        /^worker\/features\/(?:rails\/switches\/switches|support\/(?:store|ticket)|email\/outbox|email-delivery\/complaints)\.ts$/,
       ],
     ],
     [

@@ -34,6 +34,13 @@ async function askForPassword(page: Page, email: string): Promise<void> {
   await seeHeading(page, 'Check your inbox');
 }
 
+/** Sends the form of a new password, and returns the body that the page posts. */
+async function bodyOfReset(page: Page): Promise<unknown> {
+  const posted = page.waitForRequest((request) => request.url().endsWith('/v1/auth/password/reset'));
+  await press(page, 'Set the password');
+  return (await posted).postDataJSON();
+}
+
 /** Reads the address in the page. The token is removed only after the page's script has run. */
 const readAddress = (page: Page): Promise<string> => page.evaluate('location.href');
 
@@ -59,11 +66,13 @@ describe('password reset page', () => {
     await page.reload();
     expect(await readAddress(page)).not.toContain(token);
     await page.getByRole('link', { name: 'English' }).click();
+    const endOthers = page.getByLabel('Also end all other access');
     await page.getByLabel('New password').fill('short');
-    await press(page, 'Set the password');
+    expect(await bodyOfReset(page)).toMatchObject({ end_others: false });
     await page.locator('.problem', { hasText: 'A password has 8 to 128 characters.' }).waitFor();
     await page.getByLabel('New password').fill(NEW_PASSWORD);
-    await press(page, 'Set the password');
+    await endOthers.check();
+    expect(await bodyOfReset(page)).toMatchObject({ end_others: true });
     await seeHeading(page, 'Your new password is set');
     expect(await findViolations(page)).toEqual([]);
     await shoot('47-reset-done');

@@ -233,7 +233,7 @@ describe('email link machine', () => {
   const facts = (page: EmailLinkFacts['page']): EmailLinkFacts => ({ ...common, page });
   const news = fc.oneof(
     fc.constantFrom<EmailLinkNews>(
-      { kind: 'confirmed', password: SECRET },
+      { kind: 'confirmed', password: SECRET, endsOthers: true },
       { kind: 'notMine' },
       { kind: 'named', account: { name: 'Ada', createdAt: '2026-11-14T22:13:20.000Z' } },
       { kind: 'done' },

@@ -44,7 +44,16 @@ export interface EmailFacts {
     help?: string;
     accent?: string;
   };
-  receipt_proof: { receipt_id: string; product: string; seller: string; amount: MoneyResource; name?: string; message?: string };
+  /** `is_to_stranger`: no buyer of the receipt gave the address. Such emails have a limit of their own. */
+  receipt_proof: {
+    receipt_id: string;
+    product: string;
+    seller: string;
+    amount: MoneyResource;
+    name?: string;
+    message?: string;
+    is_to_stranger?: true;
+  };
   /** To the buyer. `slug` links to the product's page, `authorization_id` to the cancellation page. */
   subscription_renews: Omit<SubscriptionFacts, 'slug'> & { amount: MoneyResource; at: string };
   subscription_past_due: SubscriptionFacts & { amount: MoneyResource };
@@ -86,6 +95,9 @@ interface SubscriptionFacts {
   seller: string;
 }
 export type EmailTemplate = keyof EmailFacts;
+
+/** True for an email to an address that a stranger may have named. Complaints pause those of an account. */
+export const isPausable = (template: EmailTemplate): boolean => template === 'buyer_receipt' || template === 'receipt_proof';
 
 export const MAIL_PROVIDERS = ['cloudflare', 'resend', 'local'] as const;
 export type MailProviderName = (typeof MAIL_PROVIDERS)[number];

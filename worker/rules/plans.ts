@@ -19,6 +19,8 @@ interface Plan {
   feesPerDay: number;
   sandboxSessionsPerDay: number;
   buyerReceiptsPerDay: number;
+  /** Proofs of receipts per day to addresses that no buyer of the receipt gave. */
+  proofsToStrangersPerDay: number;
   /** Members, with the owner and pending invitations. */
   seatsMax: number;
 }
@@ -34,6 +36,7 @@ export const PLANS = {
     feesPerDay: 100,
     sandboxSessionsPerDay: 50,
     buyerReceiptsPerDay: 100,
+    proofsToStrangersPerDay: 20,
     seatsMax: 2,
   },
   starter: {
@@ -46,6 +49,7 @@ export const PLANS = {
     feesPerDay: 5_000,
     sandboxSessionsPerDay: 500,
     buyerReceiptsPerDay: 1_000,
+    proofsToStrangersPerDay: 200,
     seatsMax: 5,
   },
   growth: {
@@ -58,6 +62,7 @@ export const PLANS = {
     feesPerDay: 50_000,
     sandboxSessionsPerDay: 2_000,
     buyerReceiptsPerDay: 10_000,
+    proofsToStrangersPerDay: 200,
     seatsMax: 20,
   },
   scale: {
@@ -70,6 +75,7 @@ export const PLANS = {
     feesPerDay: 500_000,
     sandboxSessionsPerDay: 10_000,
     buyerReceiptsPerDay: 100_000,
+    proofsToStrangersPerDay: 200,
     seatsMax: 100,
   },
 } as const satisfies Record<string, Plan>;

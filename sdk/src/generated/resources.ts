@@ -656,7 +656,7 @@ export interface MembersResource {
   /** Removes a member, from the next request on. Requires a person who signed in within the last 15 minutes. Members may remove themselves at any time. The owner cannot be removed (409 `state_conflict`). */
   remove(userId: string, query?: RemoveMemberQuery, options?: CallOptions): Promise<Answer<object>>;
 
-  /** Offers the ownership to a member for 7 days, and replaces an earlier offer. The member needs a verified email address, and a second factor if you have one (409 `state_conflict`). */
+  /** Offers the ownership to a member for 7 days, and replaces an earlier offer. At most ten a day. The member needs a verified email address, and a second factor if you have one (409 `state_conflict`). */
   startTransfer(body: TransferRequest, options?: CallOptions): Promise<Answer<AccountTransfer>>;
 
   /** Ends the offer. Requires a recent sign-in. */
@@ -694,7 +694,7 @@ export interface KeysResource {
   /** Replaces a key by a new one with the same name, mode, permissions, scopes and addresses. The old key works until `ends_at`. A live key requires a person who signed in within the last 15 minutes. */
   roll(keyId: string, body?: RollKeyRequest, options?: CallOptions): Promise<Answer<CreatedApiKey>>;
 
-  /** Lists webhook endpoints and automation hooks that the key created, or that have a URL or secret set by the key. They outlive the key. */
+  /** Lists webhook endpoints and automation hooks that the key created, or that have a URL or secret set by the key, and counts the products that it created or changed. They outlive the key. */
   listResources(keyId: string, options?: CallOptions): Promise<Answer<KeyResources>>;
 }
 

@@ -1099,6 +1099,8 @@ export interface KeyResources {
   /** Webhook endpoints. */
   endpoints: WebhookEndpoint[];
   hooks: AutomationHook[];
+  /** Number of products. */
+  products: number;
 }
 
 export interface Money {
@@ -1998,6 +2000,8 @@ export interface Receipt {
     /** Hash of the previous link: the lower-case hex SHA-256 over the RFC 8785 bytes of `{"prev_hash": its prev_hash, "seq": its seq, "sha256": the sha256 of its receipt}`. */
     prev_hash: string;
   };
+  /** Set if a limit kept the receipt from being emailed to the buyer. Merchant view only. */
+  email?: 'limit';
   /** Invoice metadata of the merchant. Merchant view only. */
   invoice_metadata?: InvoiceMetadata;
   /** Time at which the object was created. */

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { MINUTE } from '#core/time.ts';
-import { type OAuthBrowser, openBrowser, type Somebody, somebody } from '../../support/clients/oauth.ts';
+import { DAY, MINUTE } from '#core/time.ts';
+import { OAuthBrowser, openBrowser, type Somebody, somebody } from '../../support/clients/oauth.ts';
 import { addApp } from '../../support/people/factors.ts';
 import { letTimeRun, setTime } from '../../support/runner/clock.ts';
 import { testEnv } from '../../support/runner/env.ts';
-import { MailWorld, verifyAddress } from '../../support/servers/mail.ts';
+import { emailedToken, MailWorld, verifyAddress } from '../../support/servers/mail.ts';
 import type { Merchant } from '../../support/world.ts';
 
 const w = new MailWorld();
@@ -54,6 +54,62 @@ describe.each(['google', 'github'])('F1: joining by %s an account that has a pas
     expect(texts.some((text: string) => text.includes(provider === 'google' ? 'Google' : 'GitHub'))).toBe(true);
     const log = await w.call('GET', '/v1/account/audit-log?action=person.provider_linked', { key: body.token });
     expect(log.body.items).toMatchObject([{ actor: { kind: 'person', id: merchant.userId }, after: { provider } }]);
+  });
+
+  const reset = async (body: object = {}) =>
+    w.call('POST', '/v1/auth/password/reset', {
+      body: { token: await emailedToken(w, merchant.userId, 'reset'), new_password: 'battery staple 9', ...body },
+    });
+  const reads = async (key: string) => (await w.call('GET', '/v1/account/me', { key })).status;
+
+  it('a password reset without the asked password ends all earlier access', async () => {
+    const product = await w.product(merchant);
+    await w.purchase(product, await w.chain.wallet());
+    const { body, status } = await reset();
+    expect([status, body.detail]).toEqual([200, expect.stringContaining('2 keys')]);
+    for (const key of [merchant.key, merchant.sandboxKey, merchant.token]) expect(await reads(key)).toBe(401);
+    expect((await w.call('POST', `/v1/products/p/${product.slug}/connect`, { body: {} })).body.code).toBe('setup_not_ready');
+    const { body: session } = await w.call('POST', '/v1/auth/login', { body: { email: merchant.email, password: 'battery staple 9' } });
+    expect(await me(session.token)).toMatchObject({ user_id: merchant.userId, wallet_address: null, claimed: { keys: 2 } });
+    // The reader knows the password now, so the next reset ends sessions alone.
+    const created = await w.call('POST', '/v1/keys', { key: session.token, body: { name: 'server' } });
+    expect((await reset()).status).toBe(200);
+    expect(await reads(created.body.raw_key)).toBe(200);
+  });
+
+  it('a password reset after the password was shown ends sessions alone', async () => {
+    expect((await join(ticket)).status).toBe(200);
+    expect((await reset()).status).toBe(200);
+    expect([await reads(merchant.key), await reads(merchant.token)]).toEqual([200, 401]);
+  });
+
+  it('a provider that the maker links, or a sign-in of the maker, does not spare earlier access', async () => {
+    const makers = new OAuthBrowser(w, provider);
+    await makers.is(somebody());
+    expect((await makers.signIn({}, { key: merchant.token })).outcome).toEqual({ linked: provider });
+    const login = { email: merchant.email, password: PASSWORD };
+    expect((await w.call('POST', '/v1/auth/login', { body: login })).status).toBe(200);
+    expect((await reset()).status).toBe(200);
+    expect(await reads(merchant.key)).toBe(401);
+    expect((await makers.signIn()).outcome).toEqual({ error: 'account_not_found' });
+  });
+
+  it('a password is asked for as well if the maker linked another identity of the provider, and a reset ends that too', async () => {
+    await testEnv.DB.prepare('UPDATE persons SET join_asked_at = NULL WHERE id = ?').bind(merchant.userId).run();
+    const [makers, maker] = [new OAuthBrowser(w, provider), somebody()];
+    await makers.is(maker);
+    await makers.signIn({}, { key: merchant.token });
+    await browser.is({ ...ada, email: merchant.email });
+    expect((await browser.signIn()).outcome).toEqual({ error: 'identity_in_use' });
+    expect((await reset()).status).toBe(200);
+    await makers.is(maker);
+    expect((await makers.signIn()).outcome).toEqual({ error: 'account_not_found' });
+  });
+
+  it('a password reset a week after the provider’s sign-in ends sessions alone', async () => {
+    setTime(Date.now() + 7 * DAY + MINUTE);
+    expect((await reset()).status).toBe(200);
+    expect(await reads(merchant.key)).toBe(200);
   });
 
   it('a wrong password answers 401, and the same ticket still takes the right one', async () => {

@@ -43,6 +43,23 @@ const subjectsTo = async (email: string): Promise<string[]> => {
 };
 
 describe('POST /v1/account/transfer', () => {
+  it('the eleventh offer of a day is refused with Retry-After, and sends no email', async () => {
+    const others = (await newHeir(w, 'viewer', owner)).heir;
+    for (let count = 0; count < 10; count++) expect((await offer(w, owner, count % 2 === 0 ? heir : others)).status).toBe(202);
+    const sent = (await subjectsTo(heir.own.email)).length;
+    const refused = await offer(w, owner, heir);
+    expect([refused.status, refused.body.code]).toEqual([429, 'rate_limited']);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect((await me(owner.token)).body.transfer.to).toBe(others.userId);
+    expect(await subjectsTo(heir.own.email)).toHaveLength(sent);
+  });
+
+  it('refused offers do not count', async () => {
+    const eve = await addMember(w, owner, 'viewer');
+    for (let count = 0; count < 11; count++) expect((await offer(w, owner, eve)).status).toBe(409);
+    expect((await offer(w, owner, heir)).status).toBe(202);
+  });
+
   it('the member who accepts owns the account, with its keys and plan, and the former owner is an admin', async () => {
     const made = await offer(w, owner, heir);
     expect([made.status, made.body]).toEqual([202, { to: heir.userId, expires_at: expect.any(String) }]);

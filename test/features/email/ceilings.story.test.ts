@@ -16,6 +16,10 @@ describe('limits of merchant-caused emails', () => {
   };
   const receiptsTo = async (w: MailWorld, email: string) => (await w.posted()).taken.filter(({ body }) => body.to[0] === email).length;
 
+  /** Field `email` of a seller's receipts, newest first. */
+  const readNotes = async (w: MailWorld, { key }: { key: string }): Promise<(string | undefined)[]> =>
+    (await w.call('GET', '/v1/receipts?per_page=100', { key })).body.items.map(({ email }: { email?: string }) => email);
+
   it('an email counts once, however often it is retried', async () => {
     const w = new MailWorld({ MERCHANT_EMAILS_PER_DAY: '1' });
     const product = await w.product(await w.merchant());
@@ -54,7 +58,8 @@ describe('limits of merchant-caused emails', () => {
 
   it('one address gets at most ten receipts a day over all sellers and payers', async () => {
     const w = new MailWorld();
-    const products = [await w.product(await w.merchant()), await w.product(await w.merchant())];
+    const sellers = [await w.merchant(), await w.merchant()];
+    const products = [await w.product(sellers[0]!), await w.product(sellers[1]!)];
     const buy = async (email: string, index = 0) => w.purchase(products[index % 2]!, await w.chain.wallet(), { email });
     for (let index = 0; index < 12; index++) await buy(index % 2 === 0 ? 'grace@example.com' : 'Grace@Example.com', index);
     await buy('henry@example.com');
@@ -65,6 +70,8 @@ describe('limits of merchant-caused emails', () => {
       await receiptsTo(w, 'henry@example.com'),
     ];
     expect([sent[0]! + sent[1]!, sent[2]]).toEqual([10, 1]);
+    const notes = (await Promise.all(sellers.map((seller) => readNotes(w, seller)))).flat();
+    expect([notes.filter((note) => note === 'limit').length, notes.length]).toEqual([2, 13]);
   });
 
   it('the buyers of a free account get at most a hundred receipts a day', async () => {
@@ -81,5 +88,10 @@ describe('limits of merchant-caused emails', () => {
     }
     expect([await receiptsTo(w, 'olga@example.com'), await receiptsTo(w, 'paul@example.com')]).toEqual([1, 0]);
     expect((await w.rows()).at(-1)).toMatchObject({ status: 'dropped', error: `limit: ${name}`, address: null });
+    expect(await readNotes(w, merchant)).toEqual(['limit', undefined]);
+    const [withheld] = (await w.call('GET', '/v1/receipts', { key: merchant.key })).body.items;
+    const one = await w.call('GET', `/v1/receipt/${withheld.receipt_id}`, { key: merchant.key });
+    const proof = await w.call('GET', `/v1/receipt/${withheld.receipt_id}/public`);
+    expect([one.body.email, proof.status, proof.body.email]).toEqual(['limit', 200, undefined]);
   });
 });

@@ -143,6 +143,8 @@ describe('paths and methods', () => {
       '/v1/operator/accounts',
       '/v1/operator/accounts/email',
       '/v1/operator/accounts/reset-factors',
+      '/v1/operator/accounts/complaint',
+      '/v1/operator/accounts/resume-emails',
       '/v1/operator/switches',
       '/v1/operator/bounces',
       '/v1/operator/reconcile',

@@ -106,6 +106,64 @@ describe('POST /v1/receipt/{receipt_id}/send-proof', () => {
     expect((await send({ email: 'grace@example.com' })).status).toBe(200);
   });
 
+  /** Stores proofs of the last day, as if sent. */
+  const fill = (accountId: string, count: number, facts: object) =>
+    w.env.DB.prepare(
+      `INSERT INTO mails (id, account_id, template, facts, status, attempt, lease_until, request_id, created_at, ended_at)
+        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
+        SELECT ? || i, ?, 'receipt_proof', ?, 'sent', 1, 0, 'req_x', ?, 0 FROM n`,
+    )
+      .bind(count, `filler-${crypto.randomUUID()}-`, accountId, JSON.stringify(facts), Date.now())
+      .run();
+
+  describe('to addresses that no buyer of the receipt gave', () => {
+    let free: Merchant;
+    let id: string;
+    const sendFree = (email: string) => send({ email }, { id, key: free.key });
+
+    beforeEach(async () => {
+      free = await w.merchant('free');
+      await verifyAddress(w, free);
+      const paid = await w.purchase(await w.product(free), await w.chain.wallet(), { email: 'buyer@example.com' });
+      id = paid.confirmed.receipt_id;
+    });
+
+    it('a free account sends 20 proofs a day, and more to the buyer in any spelling', async () => {
+      await fill(free.userId, 19, { is_to_stranger: true });
+      expect((await sendFree('stranger-1@example.com')).status).toBe(200);
+      const refused = await sendFree('stranger-2@example.com');
+      expect([refused.status, refused.body.code]).toEqual([429, 'rate_limited']);
+      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(86_300);
+      for (const email of ['buyer@example.com', 'Buyer@Example.com']) expect((await sendFree(email)).status).toBe(200);
+      await w.db.run(`UPDATE mails SET created_at = created_at - ${DAY + 1}` as never);
+      expect((await sendFree('stranger-2@example.com')).status).toBe(200);
+    });
+
+    it('proofs to buyers leave the limit of strangers untouched', async () => {
+      await fill(free.userId, 100, {});
+      expect((await sendFree('stranger@example.com')).status).toBe(200);
+    });
+
+    it('the buyer of another receipt is a stranger', async () => {
+      const paid = await w.purchase(await w.product(free), await w.chain.wallet(), { email: 'other@example.com' });
+      await fill(free.userId, 20, { is_to_stranger: true });
+      expect((await sendFree('other@example.com')).status).toBe(429);
+      expect((await send({ email: 'other@example.com' }, { id: paid.confirmed.receipt_id, key: free.key })).status).toBe(200);
+    });
+
+    it('concurrent calls send no more than the limit', async () => {
+      await fill(free.userId, 18, { is_to_stranger: true });
+      const answers = await Promise.all(Array.from({ length: 6 }, (_, index) => sendFree(`racer-${index}@example.com`)));
+      expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 429, 429, 429, 429]);
+    });
+
+    it('a paid plan has no limit below that of the account', async () => {
+      await fill(ada.userId, 199, { is_to_stranger: true });
+      expect((await send({ email: 'stranger@example.com' })).status).toBe(200);
+      expect((await send({ email: 'stranger-2@example.com' })).status).toBe(429);
+    });
+  });
+
   it('ten concurrent calls send five emails', async () => {
     const answers = await Promise.all(Array.from({ length: 10 }, () => send({ email: 'leo@example.com' })));
     expect(answers.map(({ status }) => status).sort()).toEqual([...Array(5).fill(200), ...Array(5).fill(429)]);

@@ -51,6 +51,24 @@ describe('resources of a key', () => {
     );
   });
 
+  it('products that the key created or changed are counted once each, in its own mode and account', async () => {
+    const create = async (key: string) =>
+      (await call('POST', 'products', key, { name: 'Wind', price: { asset: 'USDC', amount: '1' } })).body.product_id as string;
+    const rename = (id: string, key: string, name: string) => call('PATCH', `products/${id}`, key, { name });
+    const count = async () => (await resources(ada.token)).body.products;
+    expect(await count()).toBe(0);
+    const [own, others] = [await create(leaked.raw), await create(ada.token)];
+    for (const name of ['Rain', 'Snow']) expect((await rename(own, leaked.raw, name)).status).toBe(200);
+    expect(await count()).toBe(1);
+    expect((await rename(others, leaked.raw, 'Hail')).status).toBe(200);
+    expect((await rename(await create(ada.token), ada.token, 'Fog')).status).toBe(200);
+    await create(ada.key);
+    await create(ada.sandboxKey);
+    expect(await count()).toBe(2);
+    await call('DELETE', `keys/${leaked.id}`, ada.token);
+    expect(await count()).toBe(2);
+  });
+
   it('revoking a key disables its endpoints and waiting deliveries on request, and otherwise leaves them', async () => {
     await createEndpoint(ada.token, `${URL_OK}/person`);
     const box = `${testEnv.TEST_RECEIVER_URL}/ok/${crypto.randomUUID()}`;

@@ -16,9 +16,11 @@ import { isHandedOver, personStatusOf, roleIn } from '#rules/access/roles.ts';
 import { NOTIFICATION_PREFS, type NotificationPrefs, prefsOf } from '#rules/emails.ts';
 import { ACCOUNT } from '#rules/states.ts';
 import { changeAccount } from './change-account.ts';
+import { reopenErased } from './entries/erasure.store.ts';
 import { eraseWhatNames, planErasedActs } from './erasure.store.ts';
 import { eraseFactors } from './factors/store.ts';
 import { listOwned } from './members/acting.ts';
+import { addressKeysOfPerson } from './members/erase-invitations.ts';
 import { deleteInvitations } from './members/invitation.store.ts';
 import { deleteMembers } from './members/store.ts';
 import { planLocks } from './oauth/identities.ts';
@@ -157,13 +159,19 @@ function mergePrefs(stored: Account['notificationPrefs'], patch: Partial<Notific
 const ERASED_AT_ONCE = 200;
 
 const NAMELESS_PERSON = {
-  ...{ email: null, emailVerified: false, formerEmails: [], factors: null, walletAddress: null },
+  ...{ email: null, emailVerified: false, joinAskedAt: null, formerEmails: [], factors: null, walletAddress: null },
   ...{ name: 'Deleted account', locale: 'en', isStaff: false },
 } satisfies Partial<Account>;
 
+const namelessPerson = (ctx: Shard, person: Account): Partial<Account> => ({
+  ...NAMELESS_PERSON,
+  endedEmailKeys: addressKeysOfPerson(ctx, person),
+  tokenVersion: person.tokenVersion + 1,
+});
+
 const NAMELESS_ACCOUNT = {
   ...{ payoutWallet: null, roles: {}, transfer: null, displayName: 'Deleted account', timezone: 'UTC' },
-  ...{ notificationPrefs: {}, merchantSettings: {}, salesPausedAt: null, requireFactor: false },
+  ...{ notificationPrefs: {}, merchantSettings: {}, salesPausedAt: null, requireFactor: false, emailComplaints: [] },
 } satisfies Partial<Account>;
 
 /**
@@ -179,7 +187,7 @@ export async function deleteAccount(ctx: Scope, actor: Actor): Promise<void> {
     if (role !== 'owner') throw roleRefused(role, 'account:write');
     await requireNoOther(ctx, personId, account.id);
     const end = { status: ACCOUNT.next(account.status, 'delete'), deletedAt: ctx.now, ...NAMELESS_ACCOUNT };
-    const endOfPerson = isHandedOver(account) ? {} : { ...NAMELESS_PERSON, tokenVersion: account.tokenVersion + 1 };
+    const endOfPerson = isHandedOver(account) ? {} : namelessPerson(ctx, account);
     return {
       values: { ...end, ...endOfPerson },
       writes: [
@@ -189,6 +197,7 @@ export async function deleteAccount(ctx: Scope, actor: Actor): Promise<void> {
         deleteInvitations(ctx.db, account.id),
         forgetWallets(ctx.db, account.id),
         ...(isHandedOver(account) ? [] : [...eraseFactors(ctx.db, account.id), ...(await planLocks(ctx, account.id))]),
+        reopenErased(ctx.db, account.id),
         dropMailsOf(ctx, account.id, ERASED_AT_ONCE),
         ...eraseWhatNames(ctx, account.id, ERASED_AT_ONCE),
         ...(await planErasedActs(ctx, account.id, ERASED_AT_ONCE)),
@@ -212,7 +221,7 @@ export async function endPerson(ctx: Ctx, personId: AccountId): Promise<void> {
   await changeAccount(home, personId, async (person) => {
     if (personStatusOf(person) === 'deleted' || (await listOwned(ctx, person)).length > 0) return null;
     return {
-      values: { ...NAMELESS_PERSON, personEndedAt: home.now, tokenVersion: person.tokenVersion + 1 },
+      values: { ...namelessPerson(home, person), personEndedAt: home.now },
       writes: [...eraseFactors(home.db, personId), ...(await planLocks(home, personId))],
     };
   });

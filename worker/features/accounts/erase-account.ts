@@ -10,6 +10,7 @@ import { endPerson } from './account.ts';
 import { personObject } from './auth/sessions.ts';
 import { planErasedEntries, recordErasure } from './entries/erasure.store.ts';
 import { eraseWhatNames, listUnerased, markErased, planErasedActs } from './erasure.store.ts';
+import { eraseInvitationsTo } from './members/erase-invitations.ts';
 import { leaveAccounts } from './members/members.ts';
 import { planLocks } from './oauth/identities.ts';
 import { getAccount } from './store.ts';
@@ -45,7 +46,7 @@ async function eraseRest(ctx: Shard, accountId: AccountId, eraseArchived: EraseA
   if (isHandedOver(account)) await endPerson(ctx, ownerId);
   const owner = homeOf(ctx, ownerId);
   const hasEnded = personStatusOf(await getAccount(owner.db, ownerId)) === 'deleted';
-  const left = hasEnded ? await leaveAccounts(owner, ownerId) : 0;
+  const left = hasEnded ? (await leaveAccounts(owner, ownerId)) + (await eraseInvitationsTo(owner, ownerId)) : 0;
   const givenBack = await giveAllBack(ctx, accountId);
   const archived = await eraseArchived(ctx, accountId);
   if (hasEnded) await personObject(ctx, ownerId).forgetSessions();

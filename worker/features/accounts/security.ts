@@ -102,7 +102,8 @@ async function planAddressChange(ctx: Shard, account: Account, email: string | u
   const { keys } = emailKeysOf(ctx, email);
   if (account.emailKey !== null && keys.includes(account.emailKey)) return {};
   if (await findAccountByEmail(ctx, email)) throw new ApiError('email_registered');
-  return { email: normaliseEmail(email), emailKey: keys[0], emailVerified: false, formerEmails: formerEmailsAfter(ctx, account) };
+  const unproven = { emailVerified: false, joinAskedAt: null };
+  return { email: normaliseEmail(email), emailKey: keys[0], ...unproven, formerEmails: formerEmailsAfter(ctx, account) };
 }
 
 async function planPassword(ctx: Ctx, account: Account, { currentPassword, newPassword }: ChangeSecurity): Promise<Partial<Account>> {

@@ -13,13 +13,12 @@ interface Verification {
 const PAGE = 1000;
 /**
  * Recomputes the chain of the account, in both modes. An erased entry is verified by its links alone, if a later entry records the
- * erasure of the account or of the entry's author. Entries since the last run of the chain are not checked yet.
+ * erasure of the account, of the entry's author or of its invitation. Entries since the last run of the chain are not checked yet.
  */
 export async function verifyLog({ db, merchantId }: Scope): Promise<Verification> {
   let head: Verification['head'] = { seq: 0, hash: GENESIS_HASH };
   let [checked, isOver] = [0, false];
-  /** First erased entry of each author, until its erasure is found. */
-  const erased = new Map<string | null, number>();
+  const erased = new Unexplained();
   for (let after = 0; ; ) {
     const entries = await listStoredAfter(db, merchantId, after, PAGE);
     for (const entry of entries) {
@@ -32,15 +31,36 @@ export async function verifyLog({ db, merchantId }: Scope): Promise<Verification
       if (isOver || !follows(entry, head)) return { checked, head, brokenAt: entry.seq };
       head = { seq: entry.seq, hash: entry.hash! };
       checked++;
-      if (entry.isErased && !erased.has(entry.actorId)) erased.set(entry.actorId, entry.seq);
-      if (!entry.isErased && entry.action === 'account.erased') erased.clear();
-      if (!entry.isErased && entry.action === 'member.erased') erased.delete(entry.subjectId);
+      if (entry.isErased) erased.add(entry);
+      else erased.explain(entry);
     }
-    if (entries.length < PAGE) return { checked, head, brokenAt: erased.size > 0 ? Math.min(...erased.values()) : null };
+    if (entries.length < PAGE) return { checked, head, brokenAt: erased.first() };
   }
 }
 
 type StoredEntry = Awaited<ReturnType<typeof listStoredAfter>>[number];
+
+/** Erased entries, the first of each author and invitation, until the entry of their erasure is found. */
+class Unexplained {
+  #entries = new Map<string, Pick<StoredEntry, 'seq' | 'actorId' | 'subjectId'>>();
+
+  add({ seq, actorId, subjectType, subjectId }: StoredEntry): void {
+    const key = `${actorId} ${subjectType === 'invitation' ? subjectId : ''}`;
+    if (!this.#entries.has(key)) this.#entries.set(key, { seq, actorId, subjectId });
+  }
+
+  explain({ action, subjectId: id }: StoredEntry): void {
+    if (!['account.erased', 'member.erased', 'invitation.erased'].includes(action)) return;
+    for (const [key, { actorId, subjectId }] of this.#entries) {
+      const isMeant = action === 'account.erased' || (action === 'member.erased' ? actorId : subjectId) === id;
+      if (isMeant) this.#entries.delete(key);
+    }
+  }
+
+  first(): number | null {
+    return this.#entries.size === 0 ? null : Math.min(...[...this.#entries.values()].map(({ seq }) => seq));
+  }
+}
 
 const follows = ({ isWellFormed, ...entry }: StoredEntry, head: Verification['head']): boolean =>
   isWellFormed === 1 &&

@@ -1,4 +1,4 @@
-import type { AccountId, InvitationId, MailId } from '#core/ids.ts';
+import type { AccountId, InvitationId, MailId, ReceiptId } from '#core/ids.ts';
 import type { Locale } from '#core/locales.ts';
 import { DAY, MINUTE, SECOND } from '#core/time.ts';
 import type { EmailDefinition } from '#emails/emails.ts';
@@ -12,6 +12,7 @@ import { notMeToken } from '#features/accounts/not-me/link.ts';
 import { findAccount } from '#features/accounts/store.ts';
 import { addressKeysOf, finishAttempt, forgetMail, leaseMail, rememberBounce, sendMails, takeDueMails } from '#features/email/outbox.ts';
 import { isBouncedAddress, isMailOff } from '#features/email/store.ts';
+import { LIMIT_ERROR, noteWithheldEmail } from '#features/receipts/receipt.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { homeOf } from '#platform/db/directory.ts';
 import type { Swept } from '#platform/db/sweeps.ts';
@@ -21,7 +22,7 @@ import { admissionObject } from '#platform/objects.ts';
 import type { MailOutcome } from '#platform/providers/mail/mail-provider.ts';
 import { hasMail, type MailConfig, mailProviderOf } from '#platform/providers/mail/mail-providers.ts';
 import { personStatusOf } from '#rules/access/roles.ts';
-import { type DisputedChange, type EmailFacts, type EmailTemplate, prefsOf } from '#rules/emails.ts';
+import { type DisputedChange, type EmailFacts, type EmailTemplate, isPausable, prefsOf } from '#rules/emails.ts';
 import { PLANS, planAt } from '#rules/plans.ts';
 import { MAIL } from '#rules/states.ts';
 
@@ -130,11 +131,8 @@ export async function attemptMail(ctx: Shard, mailId: MailId): Promise<void> {
     await finishAttempt(ctx.db, mail, ended(ctx, mail, 'drop', reader ? 'bounced before' : 'not wanted'));
     return;
   }
-  const full = mail.attempt === 1 ? await findFullCeiling(ctx, mail, reader.account) : null;
-  if (full !== null) {
-    ctx.note(`mail ${mail.template}: ${full} is full`);
-    return void (await finishAttempt(ctx.db, mail, ended(ctx, mail, 'drop', `limit: ${full}`)));
-  }
+  const limit = await findFullLimit(ctx, mail, reader.account);
+  if (limit !== null) return withhold(ctx, mail, limit);
   const { subject, html, text } = await renderMail(ctx, mail, reader.account);
   const email = { id: mail.id, from: config.MAIL_FROM, to: reader.address, subject, html, text };
   const outcome = await mailProviderOf(config).send(ctx, email);
@@ -143,9 +141,24 @@ export async function attemptMail(ctx: Shard, mailId: MailId): Promise<void> {
   await finishAttempt(ctx.db, mail, valuesAfter(ctx, config, mail, outcome));
 }
 
-async function findFullCeiling(ctx: Shard, { template: email, accountId }: Mail, account: Account | null): Promise<string | null> {
+/** Ends an email at a limit of its merchant, and notes that on the receipt that was to be emailed. */
+async function withhold(ctx: Shard, mail: Mail, limit: string): Promise<void> {
+  ctx.note(`mail ${mail.template}: ${limit}`);
+  const { receipt_id: id } = mail.facts as Partial<EmailFacts['buyer_receipt']>;
+  const seller = { merchantId: mail.accountId!, livemode: true };
+  const isNoted = mail.template === 'buyer_receipt' && mail.cause !== null;
+  await ctx.db.batch([
+    finishAttempt(ctx.db, mail, ended(ctx, mail, 'drop', `${LIMIT_ERROR}${limit}`)),
+    ...(isNoted ? [noteWithheldEmail(ctx.db, seller, id as ReceiptId, mail.cause!)] : []),
+  ]);
+}
+
+/** Returns the limit that the merchant of an email has met. An email counts once, at its first attempt. */
+async function findFullLimit(ctx: Shard, { template: email, accountId, attempt }: Mail, account: Account | null): Promise<string | null> {
   const { EMAILS } = await import('#emails/emails.ts');
   if (!EMAILS[email].isOfMerchant) return null;
+  if (account && account.emailsPausedAt !== null && isPausable(email)) return `complaints about account ${accountId}`;
+  if (attempt > 1) return null;
   const plan = account ? planAt(account, ctx.now) : 'free';
   const ceilings = [
     ...(email === 'buyer_receipt' ? [{ name: `receipts of account ${accountId}`, max: PLANS[plan].buyerReceiptsPerDay }] : []),

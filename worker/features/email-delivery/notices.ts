@@ -1,4 +1,4 @@
-import type { AccountId, AuthorizationId, PaymentId } from '#core/ids.ts';
+import type { AccountId, AuthorizationId, PaymentId, ReceiptId } from '#core/ids.ts';
 import { findLocale } from '#core/locales.ts';
 import type { MoneyResource } from '#core/money.ts';
 import { DAY, HOUR, iso } from '#core/time.ts';
@@ -7,6 +7,7 @@ import { findAuthorization } from '#features/authorizations/store.ts';
 import { addressKeysOf, planEmail } from '#features/email/outbox.ts';
 import { loadBuyersAccess } from '#features/payments/buyers-access.ts';
 import { findPayment } from '#features/payments/store.ts';
+import { noteWithheldEmail } from '#features/receipts/receipt.ts';
 import type { Shard } from '#platform/context.ts';
 import { commit, unchanged, type Write } from '#platform/db/commit.ts';
 import type { StoredEvent } from '#platform/db/tables/events.ts';
@@ -153,5 +154,6 @@ export const emailBuyer = following(async (ctx, event) => {
     locale: payment.terms.locale === undefined ? null : findLocale(payment.terms.locale),
     cause: causeOf('buyer_receipt', event),
   };
-  return planEmail(ctx, email, { counted, max: RECEIPTS_A_DAY }).writes;
+  const { writes } = planEmail(ctx, email, { counted, max: RECEIPTS_A_DAY });
+  return [...writes, noteWithheldEmail(ctx.db, payment, receipt_id as ReceiptId, email.cause)];
 });

@@ -1,4 +1,4 @@
-import { and, eq, getTableColumns, inArray, lte, type SQL, sql } from 'drizzle-orm';
+import { and, desc, eq, getTableColumns, inArray, lte, type SQL, sql } from 'drizzle-orm';
 import type { AccountId, MailId } from '#core/ids.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import { boundId } from '#platform/db/among.ts';
@@ -12,15 +12,18 @@ export interface MailCount {
   addressKeys?: readonly string[];
   accountId?: AccountId;
   subjectId?: string;
+  /** Counts only emails with the flag `is_to_stranger` in their facts. */
+  isToStranger?: true;
   since: number;
 }
 
-const isCounted = ({ templates, addressKeys, accountId, subjectId, since }: MailCount): SQL =>
+const isCounted = ({ templates, addressKeys, accountId, subjectId, isToStranger, since }: MailCount): SQL =>
   and(
     inArray(mails.template, templates),
     addressKeys ? inArray(mails.addressKey, [...addressKeys]) : undefined,
     accountId ? eq(mails.accountId, accountId) : undefined,
     subjectId ? eq(mails.subjectId, subjectId) : undefined,
+    isToStranger ? sql`${mails.facts} ->> '$.is_to_stranger' = 1` : undefined,
     sql`${mails.createdAt} > ${since}`,
   )!;
 
@@ -81,6 +84,16 @@ export const finishAttempt = (db: Db, { id, leaseUntil }: Pick<Mail, 'id' | 'lea
     .update(mails)
     .set({ ...values, leaseUntil: 0, queuedUntil: 0 })
     .where(and(eq(mails.id, id), eq(mails.leaseUntil, leaseUntil), eq(mails.status, 'waiting')));
+
+/** Account of the newest email that was sent to an address since a time, among templates. */
+export const findSenderTo = (db: Db, addressKeys: readonly string[], templates: Mail['template'][], since: number) =>
+  db
+    .select({ accountId: mails.accountId, createdAt: mails.createdAt })
+    .from(mails)
+    .where(and(isCounted({ templates, addressKeys, since }), eq(mails.status, 'sent')))
+    .orderBy(desc(mails.createdAt))
+    .limit(1)
+    .get();
 
 export const forgetMail = (db: Db, { id, leaseUntil }: Pick<Mail, 'id' | 'leaseUntil'>) =>
   db.delete(mails).where(and(eq(mails.id, id), eq(mails.leaseUntil, leaseUntil)));

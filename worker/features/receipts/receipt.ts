@@ -23,7 +23,15 @@ import type { Anchor, Link } from './hash-chain.ts';
 import { InvoiceMetadataBody } from './pdf/invoice-metadata.ts';
 import { insertReceipt, type NewReceipt } from './store.ts';
 
-export { findReceiptOfTransaction, getReceiptWithOutcome, loadArchivedReceipts, type NewReceipt, type Receipt } from './store.ts';
+export {
+  findReceiptOfTransaction,
+  getReceiptWithOutcome,
+  LIMIT_ERROR,
+  loadArchivedReceipts,
+  type NewReceipt,
+  noteWithheldEmail,
+  type Receipt,
+} from './store.ts';
 
 const DocumentBody = z
   .object({
@@ -79,6 +87,7 @@ export const ReceiptBody = z
       .describe(
         'Position in the receipt chain. An account has one chain per mode and `direction`: received payments, and payments for plans. Merchant view only.',
       ),
+    email: z.literal('limit').optional().describe('Set if a limit kept the receipt from being emailed to the buyer. Merchant view only.'),
     invoice_metadata: InvoiceMetadataBody.optional().describe('Invoice metadata of the merchant. Merchant view only.'),
     created_at: CreatedAt,
   })
@@ -88,7 +97,7 @@ export const ReceiptBody = z
 export const toReceiptResource = (
   receipt: NewReceipt,
   baseUrl: string,
-  own: { invoice?: InvoiceMetadata | undefined; link?: Link | undefined } = {},
+  own: { invoice?: InvoiceMetadata | undefined; link?: Link | undefined; email?: 'limit' | null | undefined } = {},
 ): z.infer<typeof ReceiptBody> => ({
   receipt_id: receipt.id,
   tx_sig: receipt.txSignature,
@@ -100,6 +109,7 @@ export const toReceiptResource = (
   verify_url: `${baseUrl}/v1/receipt/${receipt.id}/verify`,
   public_url: `${baseUrl}/v1/receipt/${receipt.id}/public`,
   ...(own.link ? { link: { seq: own.link.seq, prev_hash: own.link.prevHash } } : {}),
+  ...(own.email ? { email: own.email } : {}),
   ...(own.invoice && Object.keys(own.invoice).length > 0 ? { invoice_metadata: own.invoice } : {}),
   created_at: iso(receipt.createdAt),
 });

@@ -50,7 +50,7 @@ export const receiptRoutes = routes('Receipts', 'receipts')
     answer: async ({ scope, params }) => {
       const receipt = await getReceipt(scope, params.receipt_id);
       const [known, links] = await Promise.all([findMetadata(scope.db, receipt.id), listLinks(scope, [receipt])]);
-      return toReceiptResource(receipt, scope.baseUrl, { invoice: known?.metadata, link: links.get(receipt.id) });
+      return toReceiptResource(receipt, scope.baseUrl, { invoice: known?.metadata, link: links.get(receipt.id), email: receipt.emailNote });
     },
   })
   .read({
@@ -67,7 +67,7 @@ export const receiptRoutes = routes('Receipts', 'receipts')
       const ids = found.items.map(({ id }) => id);
       const [invoices, links] = await Promise.all([listMetadata(scope.db, ids), listLinks(scope, found.items)]);
       const own = (id: ReceiptId) => ({ invoice: invoices.get(id), link: links.get(id) });
-      return toPage(page, found, (receipt) => toReceiptResource(receipt, scope.baseUrl, own(receipt.id)));
+      return toPage(page, found, (receipt) => toReceiptResource(receipt, scope.baseUrl, { ...own(receipt.id), email: receipt.emailNote }));
     },
   })
   .public({

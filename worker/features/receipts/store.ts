@@ -3,7 +3,7 @@ import { raise } from '#core/errors.ts';
 import type { AccountId, PaymentId, ReceiptId } from '#core/ids.ts';
 import { PER_PAGE } from '#core/limits.ts';
 import type { InvoiceMetadata, ReceiptDocument } from '#pdf/facts.ts';
-import type { Db, Scope, Shard } from '#platform/context.ts';
+import type { Db, Scope, Shard, Tenant } from '#platform/context.ts';
 import { amongIds, boundId, idField, jsonRows } from '#platform/db/among.ts';
 import { type ArchivePosition, paymentOf, readLines, receiptOf, type StoredPayment, type StoredReceipt } from '#platform/db/archive.ts';
 import type { Write } from '#platform/db/commit.ts';
@@ -168,7 +168,7 @@ export async function listSales(ctx: Shard, sold: readonly StoredReceipt[]): Pro
   );
 }
 
-export type NewReceipt = Omit<StoredReceipt, 'seq' | 'afterSeq'>;
+export type NewReceipt = Omit<StoredReceipt, 'seq' | 'afterSeq' | 'emailNote'>;
 
 /**
  * Inserts a receipt as the next of its chain. D1 runs one batch at a time, so no two take the same number. The archive has the end of a
@@ -181,6 +181,22 @@ export function insertReceipt(db: Db, receipt: NewReceipt): Write {
   const afterSeq = receipt.isPaidByOwner ? last(false) : null;
   return db.insert(receipts).values({ ...receipt, seq: sql`${last(receipt.isPaidByOwner)} + 1`, afterSeq });
 }
+
+/** Start of the error of an email that was dropped at a limit. */
+export const LIMIT_ERROR = 'limit: ';
+
+/** Notes on a receipt that its email was withheld at a limit, unless an email with this cause was stored and not dropped at one. */
+export const noteWithheldEmail = (db: Db, tenant: Tenant, receiptId: ReceiptId, emailCause: string): Write =>
+  db
+    .update(receipts)
+    .set({ emailNote: 'limit' })
+    .where(
+      and(
+        rowsOf(receipts, tenant),
+        eq(receipts.id, receiptId),
+        sql`NOT EXISTS (SELECT 1 FROM mails WHERE cause = ${emailCause} AND (error IS NULL OR error NOT LIKE ${`${LIMIT_ERROR}%`}))`,
+      ),
+    );
 
 type ArchivedReceipt = typeof archivedReceipts.$inferSelect;
 

@@ -1,6 +1,6 @@
 import { ApiError } from '#core/errors.ts';
 import { type AccountId, partitionOf } from '#core/ids.ts';
-import { HOUR, MINUTE } from '#core/time.ts';
+import { DAY, HOUR, MINUTE } from '#core/time.ts';
 import { addressKeysOf, forgetBounce } from '#features/email/outbox.ts';
 import { isBouncedAddress } from '#features/email/store.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
@@ -180,24 +180,31 @@ export interface PasswordReset {
   isNewAccount: boolean;
 }
 
+/** Time for which a reader who could not show the password at a provider's sign-in counts as another person than the maker. */
+const JOIN_ASKED_MS = 7 * DAY;
+
+/** True if a provider proved the address lately to a reader who did not show the password, so that a stranger may have made the account. */
+const isDoubted = ({ wallNow }: Ctx, { joinAskedAt }: Account): boolean => joinAskedAt !== null && wallNow < joinAskedAt + JOIN_ASKED_MS;
+
 /**
  * Sets a new password for the reader of the account's address, ends every session and verifies the address. A first proof of the address
- * revokes all other access, as with `endsOthers`. A shop that has sold and has another way in stays with its maker, and the reader gets a new
+ * revokes all other access, as with `endsOthers`, and so does a reset instead of the password that a provider's sign-in asked for. A shop that has sold and has another way in stays with its maker, and the reader gets a new
  * account. Throws 401 invalid_credentials, 422 password_too_short or password_too_common.
  */
 export async function resetPassword(
   ctx: Ctx,
   token: string,
-  { password, endsOthers }: { password: string; endsOthers: boolean },
+  { password, ...asked }: { password: string; endsOthers: boolean },
   storeAnswer: StoreAnswer<PasswordReset>,
 ): Promise<PasswordReset> {
   await requireGoodPassword(password);
   // Rejects an invalid token before the hash, which costs a tenth of a second.
   const { home, account: known } = await findByProof(ctx, 'reset', token);
   const passwordHash = await newPasswordHash(ctx, password);
+  const endsOthers = asked.endsOthers || isDoubted(ctx, known);
   const wasStored = (now: Account) => now.passwordHash === passwordHash;
   const change = async (account: Account) => {
-    const values = { passwordHash, emailVerified: true, tokenVersion: account.tokenVersion + 1 };
+    const values = { passwordHash, emailVerified: true, joinAskedAt: null, tokenVersion: account.tokenVersion + 1 };
     const entry = recordProven(home, account, 'person.password_changed');
     if (account.emailVerified && !endsOthers) {
       const writes = [...planSecurityAlert(home, account, { change: 'password' }), entry];

@@ -32,7 +32,7 @@ const PASSWORD_SET = 'The password is set, and all sessions have ended. Sign in 
 const MOVED =
   'The password is set. Buyers have paid the account that had this address, so it stays with its maker. Your address has a new account: sign in to it.';
 const auditDetailOf = ({ keys, endpoints, providers, wallets }: AccountAccess): string =>
-  ` The address was not verified before, so earlier access has ended: ${keys} keys, ${endpoints} webhook endpoints,` +
+  ` Earlier access has ended: ${keys} keys, ${endpoints} webhook endpoints,` +
   ` ${providers} linked providers, ${wallets} payout wallets. Set a payout wallet before you sell.`;
 
 export const emailRoutes = routes('Account')
@@ -127,7 +127,7 @@ export const emailRoutes = routes('Account')
     tag: 'Authentication',
     summary: 'Set a new password',
     description:
-      'Sets a new password by the token from the email. All sessions end. If the address was never verified, all other access ends as well, and open checkouts are closed. If buyers have paid such an account and it has another sign-in method, it stays with its maker, and the address gets a new account.',
+      'Sets a new password by the token from the email. All sessions end. If the address was never verified, all other access ends as well, and open checkouts are closed. So it does within 7 days of a provider sign-in that asked for the old password. If buyers have paid such an account and it has another sign-in method, it stays with its maker, and the address gets a new account.',
     bucket: 'email-proof',
     body: z
       .object({

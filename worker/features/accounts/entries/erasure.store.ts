@@ -1,7 +1,7 @@
 import { and, asc, eq, sql } from 'drizzle-orm';
-import type { AccountId } from '#core/ids.ts';
-import type { Shard } from '#platform/context.ts';
-import { boundId, fieldOf, jsonRows } from '#platform/db/among.ts';
+import type { AccountId, InvitationId } from '#core/ids.ts';
+import type { Db, Shard } from '#platform/context.ts';
+import { amongIds, boundId, fieldOf, jsonRows } from '#platform/db/among.ts';
 import { recordAction } from '#platform/db/audit/record-action.ts';
 import type { Write } from '#platform/db/commit.ts';
 import { type AuditDetails, auditEntries } from '#platform/db/tables/office/audit-log.ts';
@@ -50,11 +50,39 @@ const inLog = (merchantId: AccountId) => ({ merchantId, livemode: true });
 export const recordErasure = (ctx: Shard, accountId: AccountId): Write =>
   recordAction(ctx, inLog(accountId), { action: 'account.erased', subject: { type: 'account', id: accountId } });
 
+const byAuthor = (accountId: AccountId, personId: AccountId) =>
+  and(eq(auditEntries.merchantId, accountId), eq(auditEntries.actorKind, 'person'), eq(auditEntries.actorId, personId));
+
+/** True if the log of an account has a name or an address of a person. */
+export const isAuthorNamed = async (db: Db, accountId: AccountId, personId: AccountId): Promise<boolean> =>
+  (await db
+    .select({ seq: auditEntries.seq })
+    .from(auditEntries)
+    .where(and(byAuthor(accountId, personId), sql`(actor_name IS NOT NULL OR details ->> '$.ip' IS NOT NULL)`))
+    .limit(1)
+    .get()) !== undefined;
+
+/** Has the erasure of a deleted account read its erased entries again: those of a person or an invitation have other texts. */
+export const reopenErased = (db: Db, accountId: AccountId): Write =>
+  db
+    .update(auditEntries)
+    .set({ isErased: false })
+    .where(and(eq(auditEntries.merchantId, accountId), eq(auditEntries.isErased, true)));
+
+/** Erases the address of invitations in the log of their account. */
+export const eraseInvited = (ctx: Shard, accountId: AccountId, ids: readonly InvitationId[]): Write[] => [
+  ctx.db
+    .update(auditEntries)
+    .set({ details: sql`json_remove(details, '$.before.email', '$.after.email')`, isErased: true })
+    .where(and(eq(auditEntries.merchantId, accountId), eq(auditEntries.subjectType, 'invitation'), amongIds(auditEntries.subjectId, ids))),
+  ...ids.map((id) => recordAction(ctx, inLog(accountId), { action: 'invitation.erased', subject: { type: 'invitation', id } })),
+];
+
 /** Erases the name and the addresses of a deleted person in the log of another account. The id remains. */
 export const eraseAuthor = (ctx: Shard, accountId: AccountId, personId: AccountId): Write[] => [
   ctx.db
     .update(auditEntries)
     .set({ actorName: null, details: sql`json_remove(details, '$.ip')`, isErased: true })
-    .where(and(eq(auditEntries.merchantId, accountId), eq(auditEntries.actorKind, 'person'), eq(auditEntries.actorId, personId))),
+    .where(byAuthor(accountId, personId)),
   recordAction(ctx, inLog(accountId), { action: 'member.erased', subject: { type: 'member', id: personId } }),
 ];

@@ -1,12 +1,13 @@
-import { and, desc, eq, lte } from 'drizzle-orm';
+import { and, desc, eq, inArray, lte } from 'drizzle-orm';
 import type { AccountId, InvitationId } from '#core/ids.ts';
 import { DAY } from '#core/time.ts';
 import type { Db } from '#platform/context.ts';
+import { amongIds } from '#platform/db/among.ts';
 import type { Write } from '#platform/db/commit.ts';
 import { type Invitation, invitations } from '#platform/db/tables/office/people.ts';
 
-/** Ended invitations are shown for a month. */
-const ENDED_MS = 30 * DAY;
+/** Retention of ended invitations: that of the audit log, so that the entries about an address are found by it. */
+const ENDED_MS = 730 * DAY;
 
 /** Lists the invitations of an account, newest first. */
 export const listInvitationRows = (db: Db, accountId: AccountId): Promise<Invitation[]> =>
@@ -31,6 +32,17 @@ export const insertInvitation = (db: Db, invitation: Invitation, now: number): W
 
 export const updateInvitation = (db: Db, id: InvitationId, patch: Partial<Pick<Invitation, 'status' | 'expiresAt'>>): Write =>
   db.update(invitations).set(patch).where(eq(invitations.id, id));
+
+/** Lists invitations to an address, in all accounts of a database. */
+export const listInvitationsTo = (db: Db, emailKeys: readonly string[], max: number): Promise<Invitation[]> =>
+  db
+    .select()
+    .from(invitations)
+    .where(inArray(invitations.emailKey, [...emailKeys]))
+    .limit(max);
+
+export const deleteInvitationRows = (db: Db, accountId: AccountId, ids: readonly InvitationId[]): Write =>
+  db.delete(invitations).where(and(eq(invitations.accountId, accountId), amongIds(invitations.id, ids)));
 
 export const deleteInvitations = (db: Db, accountId: AccountId): Write =>
   db.delete(invitations).where(eq(invitations.accountId, accountId));

@@ -16,7 +16,7 @@ import { type GivenRole, roleIn } from '#rules/access/roles.ts';
 import { PLANS, planAt } from '#rules/plans.ts';
 import { INVITATION } from '#rules/states.ts';
 import { planOwnerAlert } from '../auth/owner-emails.ts';
-import { normaliseEmail } from '../auth/sign-in.ts';
+import { emailKeysOf, normaliseEmail } from '../auth/sign-in.ts';
 import { changeAccount } from '../change-account.ts';
 import { findVerifiedDomain } from '../domain/store.ts';
 import { getAccount } from '../store.ts';
@@ -26,6 +26,8 @@ import { listMembers, requireMayChange } from './members.ts';
 import { insertJoined, insertMember } from './store.ts';
 
 const LIFE_MS = 7 * DAY;
+/** Ended invitations are listed for a month. */
+const SHOWN_MS = 30 * DAY;
 const INVITATIONS_A_DAY = 20;
 const EMAILS_AN_HOUR = 3;
 
@@ -39,7 +41,8 @@ const isOpen = ({ wallNow }: Ctx, { status, expiresAt }: Invitation): boolean =>
 /** Lists the invitations of an account, newest first. Those that ended are shown for a month. */
 export async function listInvitations(ctx: Scope): Promise<ShownInvitation[]> {
   const [rows, names] = await Promise.all([listInvitationRows(ctx.db, ctx.merchantId), listNames(ctx)]);
-  return rows.map((row) => ({ ...row, inviter: names.get(row.invitedBy) ?? '' }));
+  const shown = rows.filter(({ expiresAt }) => ctx.wallNow < expiresAt + SHOWN_MS);
+  return shown.map((row) => ({ ...row, inviter: names.get(row.invitedBy) ?? '' }));
 }
 
 const listNames = async (ctx: Scope): Promise<Map<AccountId, string>> =>
@@ -80,7 +83,9 @@ export async function invite(
   await changeAccount(ctx, ctx.merchantId, async (account) => {
     requireMayChange(account, actor, role);
     await requireRoom(ctx, account, address);
-    const invitation: Invitation = { id, accountId: account.id, email: address, role, status: 'pending', invitedBy: inviter.id, ...times };
+    const [emailKey] = emailKeysOf(ctx, address).keys;
+    const invited = { email: address, emailKey, role, invitedBy: inviter.id };
+    const invitation: Invitation = { id, accountId: account.id, ...invited, status: 'pending', ...times };
     made = { ...invitation, inviter: inviter.name };
     const sent = await planInvitation(ctx, account, { invitation, inviter, locale });
     return {

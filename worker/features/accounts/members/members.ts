@@ -7,11 +7,11 @@ import { homeOf } from '#platform/db/directory.ts';
 import type { StoreAnswer } from '#platform/db/once.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import { requireFreshSignIn, roleRefused, roleRequired } from '#platform/http/callers.ts';
-import { type GivenRole, hasRole, type Role, roleIn } from '#rules/access/roles.ts';
+import { type GivenRole, hasRole, isHandedOver, type Role, roleIn } from '#rules/access/roles.ts';
 import { planOwnerAlert } from '../auth/owner-emails.ts';
 import { listSessions } from '../auth/sessions.ts';
 import { changeAccount } from '../change-account.ts';
-import { eraseAuthor } from '../entries/erasure.store.ts';
+import { eraseAuthor, isAuthorNamed } from '../entries/erasure.store.ts';
 import { changeKeys } from '../keys/keys.ts';
 import { getAccount } from '../store.ts';
 import { readHomes } from './acting.ts';
@@ -19,11 +19,12 @@ import {
   deleteJoined,
   deleteMember,
   disableEndpointsMadeBy,
-  listJoined,
+  listEverJoined,
   listKeysMadeBy,
   listMemberRows,
   listPersons,
   revokeKeysMadeBy,
+  setLeft,
   setMemberRole,
 } from './store.ts';
 
@@ -159,29 +160,34 @@ export async function removeMember(
     const keys = await listKeysMadeBy(ctx, account.id, personId);
     await changeKeys(ctx, account, keys, () => remove([...revokeKeysMadeBy(ctx, account.id, personId), ...endpoints]));
   } else await remove(endpoints);
-  ctx.defer(forgetJoined(ctx, personId, account.id));
+  ctx.defer(leaveJoined(ctx, personId, account.id));
   return null;
 }
 
-/** Deletes the copy in the person's database. A copy that remains names an account without a role, which no list shows. */
-async function forgetJoined(ctx: Ctx, personId: AccountId, accountId: AccountId): Promise<void> {
+/** Ends the copy in the person's database. One that stays open names an account without a role, which no list shows. */
+async function leaveJoined(ctx: Ctx, personId: AccountId, accountId: AccountId): Promise<void> {
   const home: Shard = homeOf(ctx, personId);
-  await deleteJoined(home.db, personId, accountId).catch((error: unknown) => ctx.note(`account not forgotten: ${formatErrorChain(error)}`));
+  await setLeft(home, personId, accountId).catch((error: unknown) => ctx.note(`account not left: ${formatErrorChain(error)}`));
 }
 
 const LEFT_AT_ONCE = 20;
 
-/** Removes a deleted person from the accounts of others, some at a time. Returns how many were left. */
+/**
+ * Removes a deleted person from the accounts of others, and the name from the logs of those that the person left before, some at a time.
+ * Returns how many accounts were left.
+ */
 export async function leaveAccounts(ctx: Shard, personId: AccountId): Promise<number> {
   const person = await getAccount(ctx.db, personId);
-  const joined = (await listJoined(ctx.db, personId)).slice(0, LEFT_AT_ONCE);
+  const joined = (await listEverJoined(ctx.db, personId)).slice(0, LEFT_AT_ONCE);
   // The account of the same id may have been handed over, and has no copy.
-  const left = [...new Set([...(personId in person.roles ? [personId] : []), ...joined])];
+  const isOwnNamed = isHandedOver(person) && (personId in person.roles || (await isAuthorNamed(ctx.db, personId, personId)));
+  const left = [...new Set([...(isOwnNamed ? [personId] : []), ...joined])];
   for (const accountId of left) {
     const home = homeOf(ctx, accountId);
+    const isNamed = await isAuthorNamed(home.db, accountId, personId);
     await changeAccount(home, accountId, (account) => {
       const { [personId]: role, ...roles } = account.roles;
-      if (role === undefined) return null;
+      if (role === undefined) return isNamed ? { writes: eraseAuthor(home, accountId, personId) } : null;
       const removal = [deleteMember(home.db, accountId, personId), recordRemoval(home, accountId, personId, role)];
       const transfer = transferWithout(account, personId);
       return { values: { roles, transfer }, writes: [...removal, ...eraseAuthor(home, accountId, personId)] };

@@ -36,14 +36,31 @@ export const deleteMember = (db: Db, accountId: AccountId, personId: AccountId):
 
 export const deleteMembers = (db: Db, accountId: AccountId): Write => db.delete(members).where(eq(members.accountId, accountId));
 
-export const listJoined = async (db: Db, personId: AccountId): Promise<AccountId[]> =>
-  (await db.select({ id: joinedAccounts.accountId }).from(joinedAccounts).where(eq(joinedAccounts.personId, personId))).map(({ id }) => id);
+const selectJoined = async (db: Db, where: SQL | undefined): Promise<AccountId[]> =>
+  (await db.select({ id: joinedAccounts.accountId }).from(joinedAccounts).where(where)).map(({ id }) => id);
+
+export const listJoined = (db: Db, personId: AccountId): Promise<AccountId[]> =>
+  selectJoined(db, and(eq(joinedAccounts.personId, personId), isNull(joinedAccounts.leftAt)));
+
+/** Lists the accounts that a person joined, also those that the person left. */
+export const listEverJoined = (db: Db, personId: AccountId): Promise<AccountId[]> =>
+  selectJoined(db, eq(joinedAccounts.personId, personId));
 
 export const insertJoined = (db: Db, personId: AccountId, accountId: AccountId): Write =>
-  db.insert(joinedAccounts).values({ personId, accountId }).onConflictDoNothing();
+  db
+    .insert(joinedAccounts)
+    .values({ personId, accountId })
+    .onConflictDoUpdate({ target: [joinedAccounts.personId, joinedAccounts.accountId], set: { leftAt: null } });
+
+const isJoined = (personId: AccountId, accountId: AccountId) =>
+  and(eq(joinedAccounts.personId, personId), eq(joinedAccounts.accountId, accountId));
+
+/** Notes that a person left an account. The row leads to the entries that name the person, for as long as the person exists. */
+export const setLeft = ({ db, wallNow }: Shard, personId: AccountId, accountId: AccountId) =>
+  db.update(joinedAccounts).set({ leftAt: wallNow }).where(isJoined(personId, accountId));
 
 export const deleteJoined = (db: Db, personId: AccountId, accountId: AccountId) =>
-  db.delete(joinedAccounts).where(and(eq(joinedAccounts.personId, personId), eq(joinedAccounts.accountId, accountId)));
+  db.delete(joinedAccounts).where(isJoined(personId, accountId));
 
 /** Notes the account that a person acted on last. */
 export const setLastAccount = (db: Db, personId: AccountId, lastAccountId: AccountId) =>

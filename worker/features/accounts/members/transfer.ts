@@ -1,6 +1,6 @@
 import { ApiError, raise } from '#core/errors.ts';
 import type { AccountId } from '#core/ids.ts';
-import { iso } from '#core/time.ts';
+import { DAY, iso } from '#core/time.ts';
 import type { Actor, Ctx, Scope, Shard } from '#platform/context.ts';
 import { recordAction } from '#platform/db/audit/record-action.ts';
 import type { Write } from '#platform/db/commit.ts';
@@ -8,6 +8,8 @@ import { homeOf } from '#platform/db/directory.ts';
 import type { StoreAnswer } from '#platform/db/once.ts';
 import type { Account, PendingTransfer } from '#platform/db/tables/accounts.ts';
 import { requireFreshSignIn, roleRefused } from '#platform/http/callers.ts';
+import { rateLimited } from '#platform/http/rate-limit.ts';
+import { admissionObject } from '#platform/objects.ts';
 import { personStatusOf, roleIn, TRANSFER_MS } from '#rules/access/roles.ts';
 import { planTransferEmails } from '../auth/owner-emails.ts';
 import { changeAccount } from '../change-account.ts';
@@ -45,9 +47,20 @@ const recordStep = (ctx: Scope, action: TransferAction, to: AccountId): Write =>
     { action, subject: { type: 'account', id: ctx.merchantId }, after: { to } },
   );
 
+/** Offers of one account in a day. Each one emails the owner and the member. */
+const TRANSFERS_A_DAY = 10;
+
+/** Counts an offer. Throws 429 rate_limited from the eleventh of a day. */
+async function countTransfer(ctx: Scope): Promise<void> {
+  const window = { name: 'offers', max: TRANSFERS_A_DAY, windowMs: DAY };
+  const counted = await admissionObject(ctx, `transfers:${ctx.merchantId}`).hit([window], ctx.wallNow);
+  if (!counted.allowed)
+    throw rateLimited(counted.rate, ctx.wallNow, 'The account was offered ten times today. Wait a day. The newest offer is open.');
+}
+
 /**
  * Offers the account to a member, for 7 days, and notifies both. Replaces an offer to another. Throws 403 invalid_authorization
- * (sign_in_required, role), 404 for a person who is no member, or 409 state_conflict (owner, email_unverified, factor_required).
+ * (sign_in_required, role), 404 for a person who is no member, 409 state_conflict (owner, email_unverified, factor_required), or 429.
  */
 export async function startTransfer(
   ctx: Scope,
@@ -57,13 +70,14 @@ export async function startTransfer(
 ): Promise<PendingTransfer> {
   requireFreshSignIn(ctx, actor);
   const transfer = { to, expiresAt: ctx.wallNow + TRANSFER_MS };
-  await changeAccount(ctx, ctx.merchantId, async (account) => {
+  await changeAccount(ctx, ctx.merchantId, async (account, attempt) => {
     requireOwnership(account, actor);
     requireActiveAccount(account);
     if (to === account.ownerId) throw conflict('owner', 'The person owns the account already.');
     if (!(to in account.roles)) raise('not_found');
     const [owner, member] = await Promise.all([getOwner(ctx, account), getPerson(ctx, to)]);
     requireEligible(member, owner);
+    if (attempt === 1) await countTransfer(ctx);
     const times = { at: iso(ctx.wallNow), expires_at: iso(transfer.expiresAt) };
     const facts = { account: account.displayName, from: owner.name, to: member.name, ...times };
     const emails = planTransferEmails(ctx, account.id, { from: owner, to: member }, facts);

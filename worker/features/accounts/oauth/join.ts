@@ -20,7 +20,7 @@ import { abortUnlessAsBefore, findAccount, findState, forgetState, takeState } f
 import { identityName, isLinked } from './identities.ts';
 import type { Person } from './provider.ts';
 import { titleOf } from './registry.ts';
-import { findIdentity, insertIdentity } from './store.ts';
+import { findIdentity, insertIdentity, setJoinAsked } from './store.ts';
 
 type Identity = Pick<Person, 'subject' | 'email'>;
 
@@ -31,8 +31,14 @@ export const recordLink = (ctx: Shard, accountId: AccountId, provider: SignInPro
     { action: 'person.provider_linked', subject: { type: 'person', id: accountId }, after: { provider }, by: personIn(accountId) },
   );
 
-/** Adds an identity if the account is unchanged. Returns false if the account has another one of this provider. */
-export async function addIdentity(ctx: Shard, account: Account, provider: SignInProvider, person: Identity): Promise<boolean> {
+/** Adds an identity with `more`, if the account is unchanged. Returns false if the account has another one of this provider. */
+export async function addIdentity(
+  ctx: Shard,
+  account: Account,
+  provider: SignInProvider,
+  person: Identity,
+  more: Write[] = [],
+): Promise<boolean> {
   const isTheirs = async () => (await findIdentity(ctx.db, provider, person.subject))?.accountId === account.id;
   const alerts = planSecurityAlert(ctx, account, { change: 'provider_linked', named: titleOf(provider) });
   const writes = [
@@ -40,6 +46,7 @@ export async function addIdentity(ctx: Shard, account: Account, provider: SignIn
     insertIdentity(ctx, account.id, provider, person),
     recordLink(ctx, account.id, provider),
     ...alerts,
+    ...more,
   ];
   try {
     await withNames(ctx, account.id, [identityName(ctx, provider, person.subject)], (reserved) =>
@@ -114,7 +121,8 @@ export async function joinAccount(
   if (account.factors !== null) return { account, signIn: await startSession(ctx, account, 'password', origin) };
   if (!(await takeState(globalOf(ctx).db, used, ticket.expiresAt))) throw spentTicket();
   try {
-    if (!(await addIdentity(home, account, ticket.provider, ticket))) throw inUse();
+    const joined = [setJoinAsked(home.db, account.id, null)];
+    if (!(await addIdentity(home, account, ticket.provider, ticket, joined))) throw inUse();
     const signIn = await startSession(ctx, account, ticket.provider, origin);
     // Unlinked meanwhile. A provider that is unlinked from here on ends this session itself.
     if (!(await isLinked(ctx, account.id, ticket.provider))) throw spentTicket();

@@ -20,7 +20,7 @@ import { findOwner, identityName, isLinked, isLocked } from './identities.ts';
 import { addIdentity, joinTicket, recordLink } from './join.ts';
 import type { Person, ProviderError } from './provider.ts';
 import type { BegunSignIn } from './state.ts';
-import { findIdentity, insertIdentity, noteEmail } from './store.ts';
+import { findIdentity, insertIdentity, noteEmail, setJoinAsked } from './store.ts';
 
 type OAuthRefusal = Exclude<ProviderError, 'provider_unavailable'>;
 
@@ -96,9 +96,13 @@ async function linkPerson(
   return (await addIdentity(ctx, account, provider as SignInProvider, person)) ? { kind: 'linked' } : refused('identity_in_use');
 }
 
-/** Joins an account that both sides verified. One with a password has to show it once: its maker may have been another person. */
+/**
+ * Joins an account that both sides verified. One with a password has to show it once: its maker may have been another person. Until then a
+ * password reset ends all other access.
+ */
 async function resumeAccount(ctx: Shard, account: Account, provider: SignInProvider, person: Person): Promise<OAuthOutcome> {
   if (account.passwordHash !== null) {
+    await setJoinAsked(ctx.db, account.id, ctx.wallNow);
     if (await isLinked(ctx, account.id, provider)) return refused('identity_in_use');
     return { kind: 'password_required', ticket: joinTicket(ctx, account, provider, person) };
   }

@@ -2,6 +2,7 @@ import { and, asc, eq, inArray } from 'drizzle-orm';
 import type { AccountId } from '#core/ids.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import type { Write } from '#platform/db/commit.ts';
+import { persons } from '#platform/db/tables/office/people.ts';
 import { type SignInIdentity, signInIdentities } from '#platform/db/tables/office/sign-in.ts';
 import type { SignInProvider } from '#rules/admission.ts';
 
@@ -29,6 +30,10 @@ export const insertIdentity = (
   provider: SignInProvider,
   { subject, email }: Pick<SignInIdentity, 'subject' | 'email'>,
 ): Write => ctx.db.insert(signInIdentities).values({ provider, subject, accountId, email, linkedAt: ctx.wallNow });
+
+/** Notes that a provider proved the person's address and the password was asked for, or with null that it was shown. */
+export const setJoinAsked = (db: Db, personId: AccountId, joinAskedAt: number | null) =>
+  db.update(persons).set({ joinAskedAt }).where(eq(persons.id, personId));
 
 /** Stores the provider's current email. The account's own email is unchanged. */
 export const noteEmail = (db: Db, { provider, subject }: SignInIdentity, email: string | null): Promise<unknown> =>

@@ -66,6 +66,13 @@ export async function operateAccount(ctx: Ctx, input: { account: string; action:
   });
 }
 
+/** Throws 422 validation_error without a reason, for changes that give access or sending back. The log shows it. */
+export function requireReason({ acting: { operator } }: Ctx): void {
+  if (operator?.reason) return;
+  const problem = { loc: ['header', 'X-Svc-Operator-Reason'], msg: 'Give a reason', type: 'missing' };
+  throw new ApiError('validation_error', { problems: [problem] });
+}
+
 const RECORDED = {
   suspend: 'account.suspended',
   resume: 'account.resumed',

@@ -14,15 +14,8 @@ import { emailKeysOf, emailName, findAccountByEmail, normaliseEmail } from '../a
 import { changeAccount } from '../change-account.ts';
 import { deleteFactors } from '../factors/store.ts';
 import { abortIfTaken } from '../store.ts';
-import { findOperated, isAccountId } from './operator.ts';
+import { findOperated, isAccountId, requireReason } from './operator.ts';
 import { listDueResets } from './store.ts';
-
-/** Changes that give access need a reason in the log. */
-function requireReason({ acting: { operator } }: Ctx): void {
-  if (operator?.reason) return;
-  const problem = { loc: ['header', 'X-Svc-Operator-Reason'], msg: 'Give a reason', type: 'missing' };
-  throw new ApiError('validation_error', { problems: [problem] });
-}
 
 /** Finds a person by email or user id. Throws 404 not_found, 409 state_conflict for the id of an account that another person owns. */
 async function findPerson(ctx: Ctx, named: string): Promise<Account> {
@@ -50,7 +43,7 @@ export async function setEmail(ctx: Ctx, { account: named, email }: { account: s
     changeAccount(home, known.id, (account) => {
       if (personStatusOf(account) === 'deleted') throw new ApiError('state_conflict', { meta: { reason: 'account_deleted' } });
       const values = {
-        ...{ email: normaliseEmail(email), emailKey: keys[0], emailVerified: false },
+        ...{ email: normaliseEmail(email), emailKey: keys[0], emailVerified: false, joinAskedAt: null },
         ...{ formerEmails: formerEmailsAfter(home, account), tokenVersion: account.tokenVersion + 1 },
       };
       const entry = {

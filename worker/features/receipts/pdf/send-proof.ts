@@ -8,11 +8,14 @@ import { getAccount } from '#features/accounts/store.ts';
 import { abortIfMailsAbove, addressKeysOf, type MailCount, planEmail, requireMail } from '#features/email/outbox.ts';
 import { getMailCount } from '#features/email/store.ts';
 import type { Scope } from '#platform/context.ts';
+import type { StoredReceipt } from '#platform/db/archive.ts';
 import { commitWithAnswer, type StoreAnswer } from '#platform/db/once.ts';
+import type { Account } from '#platform/db/tables/accounts.ts';
 import { ShownName } from '#platform/http/bodies/own-fields.ts';
+import { PLANS, planAt } from '#rules/plans.ts';
 import { listLinks } from '../hash-chain.ts';
 import { toReceiptResource } from '../receipt.ts';
-import { documentOf, getReceipt } from '../store.ts';
+import { documentOf, getReceipt, listSales } from '../store.ts';
 
 export const SendProofRequest = z
   .object({
@@ -28,13 +31,14 @@ const A_DAY_MAX = { address: 5, account: 200 };
 
 /**
  * Emails the public proof of a receipt. In test mode nothing is sent, and everything else is the same. Returns the email's id. Throws 404
- * not_found, 403 invalid_authorization for a sender without a verified address, 429 rate_limited, 503 mail_not_configured.
+ * not_found, 403 invalid_authorization (email_unverified, emails_paused), 429 rate_limited, 503 mail_not_configured.
  */
 export async function sendProof(ctx: Scope, receiptId: ReceiptId, proof: ProofEmail, storeAnswer: StoreAnswer<string>): Promise<string> {
   const { merchantId: accountId, livemode } = ctx;
   const receipt = await getReceipt(ctx, receiptId);
-  await requireVerifiedSender(ctx);
+  const account = await requireSender(ctx);
   if (livemode) requireMail(ctx);
+  const isToBuyer = await isBuyersAddress(ctx, receipt, proof.email);
   const templates: MailCount['templates'] = ['receipt_proof'];
   const since = ctx.wallNow - DAY;
   const limits: { counted: MailCount; max: number }[] = [
@@ -44,13 +48,20 @@ export async function sendProof(ctx: Scope, receiptId: ReceiptId, proof: ProofEm
     },
     { counted: { templates, accountId, since }, max: A_DAY_MAX.account },
   ];
+  if (!isToBuyer) {
+    const max = PLANS[planAt(account, ctx.now)].proofsToStrangersPerDay;
+    limits.push({ counted: { templates, accountId, isToStranger: true, since }, max });
+  }
   const refusal = () => findRefusal(ctx, limits);
-  const refused = await refusal();
-  if (refused) throw refused;
+  const full = await refusal();
+  if (full) throw full;
   const { product_name: product, merchant, amount } = documentOf(receipt);
   const { id, writes } = planEmail(ctx, {
     template: 'receipt_proof',
-    facts: { receipt_id: receiptId, product, seller: merchant.display_name, amount, name: proof.name, message: proof.message },
+    facts: {
+      ...{ receipt_id: receiptId, product, seller: merchant.display_name, amount, name: proof.name, message: proof.message },
+      ...(isToBuyer ? {} : { is_to_stranger: true }),
+    },
     accountId,
     address: proof.email,
     locale: proof.locale ?? null,
@@ -72,11 +83,23 @@ export async function sendProof(ctx: Scope, receiptId: ReceiptId, proof: ProofEm
   return commitWithAnswer(ctx, { events: [event], writes: [...guards, ...writes], result: id }, storeAnswer, refusal);
 }
 
-async function requireVerifiedSender(ctx: Scope): Promise<void> {
-  const owner = await getOwner(ctx, await getAccount(ctx.db, ctx.merchantId));
-  if (owner.emailVerified) return;
-  const detail = 'The email address of the owner is not verified. POST /v1/account/email/verification sends a link to it.';
-  throw new ApiError('invalid_authorization', { status: 403, detail, meta: { reason: 'email_unverified' } });
+const refused = (reason: string, detail: string): ApiError =>
+  new ApiError('invalid_authorization', { status: 403, detail, meta: { reason } });
+
+async function requireSender(ctx: Scope): Promise<Account> {
+  const account = await getAccount(ctx.db, ctx.merchantId);
+  const owner = await getOwner(ctx, account);
+  const unverified = 'The email address of the owner is not verified. POST /v1/account/email/verification sends a link to it.';
+  if (!owner.emailVerified) throw refused('email_unverified', unverified);
+  const paused = 'Recipients complained about emails of this account. Ask the operator to resume them.';
+  if (account.emailsPausedAt !== null) throw refused('emails_paused', paused);
+  return account;
+}
+
+/** True if the buyer of the receipt gave this address, in any case. */
+async function isBuyersAddress(ctx: Scope, receipt: StoredReceipt, address: string): Promise<boolean> {
+  const given = (await listSales(ctx, [receipt])).get(receipt.paymentId)?.payment?.email;
+  return given != null && addressKeysOf(ctx, given)[0] === addressKeysOf(ctx, address)[0];
 }
 
 async function findRefusal(ctx: Scope, limits: { counted: MailCount; max: number }[]): Promise<ApiError | null> {

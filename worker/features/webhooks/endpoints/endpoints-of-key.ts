@@ -7,13 +7,17 @@ import { transact } from '#platform/db/commit.ts';
 import type { Endpoint } from '#platform/db/tables/webhooks.ts';
 import { ENDPOINT } from '#rules/states.ts';
 import { cancelWaiting } from '../deliveries/breaker.store.ts';
-import { listMadeBy, updateEndpoint } from '../store.ts';
+import { getProductCountOfKey, listMadeBy, updateEndpoint } from '../store.ts';
 
-/** Lists endpoints and hooks that a key created, or gave their current URL or secret. Throws 404 for a key of another account or mode. */
-export async function listEndpointsOfKey(ctx: Scope, actor: Actor, keyId: KeyId): Promise<Endpoint[]> {
+/**
+ * Loads endpoints and hooks that a key created, or gave their current URL or secret, and the number of products that it created or changed.
+ * Throws 404 for a key of another account or mode.
+ */
+export async function loadResourcesOfKey(ctx: Scope, actor: Actor, keyId: KeyId): Promise<{ endpoints: Endpoint[]; products: number }> {
   const key = (await findKey(ctx.db, actor.accountId, keyId)) ?? raise('not_found');
   if (key.livemode !== actor.livemode) raise('not_found');
-  return listMadeBy(ctx.db, key);
+  const [endpoints, products] = await Promise.all([listMadeBy(ctx.db, key), getProductCountOfKey(ctx.db, key)]);
+  return { endpoints, products };
 }
 
 /** Disables the key's endpoints and cancels their waiting deliveries. Idempotent. */

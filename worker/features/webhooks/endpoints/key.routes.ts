@@ -3,7 +3,7 @@ import { revokeKey } from '#features/accounts/keys/keys.ts';
 import { routes } from '#platform/http/route.ts';
 import { HookBody, toHookResource } from '../automation/routes.ts';
 import { EndpointBody, toEndpointResource } from '../resource.ts';
-import { disableEndpointsOfKey, listEndpointsOfKey } from './endpoints-of-key.ts';
+import { disableEndpointsOfKey, loadResourcesOfKey } from './endpoints-of-key.ts';
 
 export const keyResourceRoutes = routes('API keys', 'keys')
   .read({
@@ -12,19 +12,21 @@ export const keyResourceRoutes = routes('API keys', 'keys')
     sdk: 'keys.listResources',
     summary: 'List resources of a key',
     description:
-      'Lists webhook endpoints and automation hooks that the key created, or that have a URL or secret set by the key. They outlive the key.',
+      'Lists webhook endpoints and automation hooks that the key created, or that have a URL or secret set by the key, and counts the products that it created or changed. They outlive the key.',
     returns: z
       .object({
         endpoints: z.array(EndpointBody).describe('Webhook endpoints.'),
         hooks: z.array(HookBody),
+        products: z.int().describe('Number of products.'),
       })
       .openapi('KeyResources'),
     codes: ['not_found'],
     answer: async ({ scope, actor, params }) => {
-      const endpoints = await listEndpointsOfKey(scope, actor, params.key_id);
+      const { endpoints, products } = await loadResourcesOfKey(scope, actor, params.key_id);
       return {
         endpoints: endpoints.filter(({ kind }) => kind === 'webhook').map(toEndpointResource),
         hooks: endpoints.filter(({ kind }) => kind === 'automation').map(toHookResource),
+        products,
       };
     },
   })

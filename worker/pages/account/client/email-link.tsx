@@ -56,7 +56,9 @@ class LinkToken {
 
 type Report = (news: EmailLinkNews) => void;
 
-async function spend(facts: EmailLinkFacts, token: LinkToken, password: string | null): Promise<EmailLinkNews> {
+type Spending = Extract<EmailLinkEffect, { kind: 'spendToken' }>;
+
+async function spend(facts: EmailLinkFacts, token: LinkToken, { password, endsOthers }: Spending): Promise<EmailLinkNews> {
   const value = token.read();
   if (value === null) return { kind: 'tokenMissing' };
   if (facts.page === 'invitation') return accept(value);
@@ -69,7 +71,7 @@ async function spend(facts: EmailLinkFacts, token: LinkToken, password: string |
       ? await callApi('POST', '/v1/account/not-me', { body: { token: value } })
       : facts.page === 'verify'
         ? await callApi('POST', '/v1/account/email/verify', { body: { token: value } })
-        : await callApi('POST', '/v1/auth/password/reset', { body: { token: value, new_password: password } });
+        : await callApi('POST', '/v1/auth/password/reset', { body: { token: value, new_password: password, end_others: endsOthers } });
   return answer.ok ? { kind: 'done' } : { kind: 'refused', failure: answer };
 }
 
@@ -119,7 +121,7 @@ async function disown(token: LinkToken): Promise<EmailLinkNews> {
 async function run(facts: EmailLinkFacts, token: LinkToken, report: Report, effect: EmailLinkEffect): Promise<void> {
   switch (effect.kind) {
     case 'spendToken':
-      return report(await spend(facts, token, effect.password));
+      return report(await spend(facts, token, effect));
     case 'disownAccount':
       return report(await disown(token));
     case 'forgetToken':
@@ -145,7 +147,12 @@ export function startEmailLink(facts: EmailLinkFacts, panel: HTMLElement): void 
   );
   page.connect((effect) => void run(facts, token, page.report, effect));
   const actions: EmailLinkActions = {
-    confirm: (event) => page.report({ kind: 'confirmed', password: facts.page === 'reset' ? textIn(event, 'password') : null }),
+    confirm: (event) =>
+      page.report(
+        facts.page === 'reset'
+          ? { kind: 'confirmed', password: textIn(event, 'password'), endsOthers: textIn(event, 'end_others') === 'true' }
+          : { kind: 'confirmed', password: null },
+      ),
     disown: () => page.report({ kind: 'notMine' }),
     showPassword,
   };

@@ -41,8 +41,8 @@ export type EmailLinkState =
 
 export type EmailLinkNews =
   | { kind: 'tokenMissing' }
-  /** Sent by a press only: a mail scanner that opens the link must not spend the token. `password`: the new one, on the reset page. */
-  | { kind: 'confirmed'; password: string | null }
+  /** Sent by a press only: a mail scanner that opens the link must not spend the token. `password`: the new one, on the reset page. `endsOthers`: also ends other access. */
+  | { kind: 'confirmed'; password: string | null; endsOthers?: boolean }
   /** The owner of the address did not create the account. */
   | { kind: 'notMine' }
   | { kind: 'named'; account: NamedAccount }
@@ -56,7 +56,7 @@ export type EmailLinkNews =
   | { kind: 'refused'; failure: Failure };
 
 export type EmailLinkEffect =
-  | { kind: 'spendToken'; password: string | null }
+  | { kind: 'spendToken'; password: string | null; endsOthers: boolean }
   | { kind: 'disownAccount' }
   /** Leaves for the sign-in page, which leads back here. */
   | { kind: 'goSignIn' }
@@ -103,7 +103,10 @@ export function nextEmailLink(facts: EmailLinkFacts, state: EmailLinkState, news
       return turnTo({ step: 'linkNone' });
     case 'confirmed':
       if (state.isBusy) return turnTo(state);
-      return turnTo({ ...state, isBusy: true, problem: null }, { kind: 'spendToken', password: news.password });
+      return turnTo(
+        { ...state, isBusy: true, problem: null },
+        { kind: 'spendToken', password: news.password, endsOthers: news.endsOthers ?? false },
+      );
     case 'notMine':
       if (state.isBusy || facts.page !== 'verify') return turnTo(state);
       return turnTo({ ...state, isBusy: true, problem: null }, { kind: 'disownAccount' });

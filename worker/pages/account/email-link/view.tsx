@@ -126,7 +126,15 @@ export function EmailLink(props: EmailLinkProps) {
       <p>{say(texts.help, { email: plainName(state.invited?.email ?? '…') })}</p>
       <ProblemNote problem={state.problem} say={say} />
       <Form submit={say(texts.button)} isBusy={state.isBusy} onSubmit={actions?.confirm}>
-        {facts.page === 'reset' && <PasswordField say={say} isNew onShow={actions?.showPassword} />}
+        {facts.page === 'reset' && (
+          <>
+            <PasswordField say={say} isNew onShow={actions?.showPassword} />
+            <label class="check">
+              <input type="checkbox" name="end_others" value="true" />
+              {say('endOthers')}
+            </label>
+          </>
+        )}
       </Form>
       {facts.page === 'verify' && (
         <button type="button" class="plain-button" disabled={state.isBusy || !actions} onClick={actions?.disown}>

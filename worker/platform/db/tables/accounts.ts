@@ -30,6 +30,12 @@ export interface ClaimedAccount {
   wallets: number;
 }
 
+/** Complaint about an email of a merchant. `key`: keyed hash of the address that complained. `at` in epoch ms. */
+export interface EmailComplaint {
+  key: string;
+  at: number;
+}
+
 /** Transfer that a member may accept. `expiresAt` in epoch ms. */
 export interface PendingTransfer {
   to: AccountId;
@@ -60,6 +66,10 @@ export const accounts = sqliteTable(
     merchantSettings: json<MerchantSettings>('merchant_settings').notNull(),
     /** null: on sale. */
     salesPausedAt: instant('sales_paused_at'),
+    /** Counted for a month, and forgotten when the operator resumes emails. */
+    emailComplaints: json<EmailComplaint[]>('email_complaints').notNull().default([]),
+    /** null: receipts and proofs are emailed. */
+    emailsPausedAt: instant('emails_paused_at'),
     createdAt: instant('created_at').notNull(),
     /** null: still owned by the agent that created the account. */
     claimed: json<ClaimedAccount>('claimed'),

@@ -35,6 +35,8 @@ export const receipts = sqliteTable(
     /** Hash of an earlier link of the chain, usually the previous one. The hash of the previous link follows from it (hash-chain.ts). */
     anchorSeq: integer('anchor_seq').notNull(),
     anchorHash: hashBytes('anchor_hash').notNull(),
+    /** `limit`: the buyer's email was not sent, because a limit was full. null: no email was withheld. */
+    emailNote: text('email_note').$type<'limit'>(),
     createdAt: instant('created_at').notNull(),
   },
   (table) => [

@@ -34,12 +34,16 @@ export const persons = sqliteTable(
     /** Tokens carry this version. A token of an older version is refused. */
     tokenVersion: integer('token_version').notNull(),
     emailVerified: flag('email_verified').notNull(),
+    /** Time at which a provider proved the address to a reader who was asked for the password. null: none, or the password was shown. */
+    joinAskedAt: instant('join_asked_at'),
     formerEmails: json<FormerEmail[]>('former_emails').notNull().default([]),
     /** Changes in the batch of the rows that it counts. null: none. */
     factors: json<CountedFactors>('factors'),
     /** Time at which all factors are removed, because an operator began it. null: none is under way. */
     factorsEndAt: instant('factors_end_at'),
     locale: text('locale').$type<Locale>().notNull().default('en'),
+    /** Keyed hashes of the addresses of a deleted person, until the invitations to them are erased. */
+    endedEmailKeys: json<string[]>('ended_email_keys'),
     /** Account that the person acted on last. Null: the one of the same id. */
     lastAccountId: uuidBytes('last_account_id').$type<AccountId>(),
     /** End of a person who transferred the account of the same id. Other persons end with that account. */
@@ -75,7 +79,7 @@ export const members = sqliteTable(
 
 /**
  * Invitations to become a member, in the account's database. Changed under the version of the account. The next invitation deletes those
- * that ended a month ago, and the account's end all of them.
+ * that ended two years ago, and the account's end all of them. Deleted with the person of the address.
  */
 export const invitations = sqliteTable(
   'invitations',
@@ -84,6 +88,8 @@ export const invitations = sqliteTable(
     accountId: uuidBytes('account_id').$type<AccountId>().notNull(),
     /** Normalized. */
     email: text('email').notNull(),
+    /** Keyed hash of the address, as in `persons`. */
+    emailKey: text('email_key').notNull(),
     role: text('role').$type<GivenRole>().notNull(),
     status: text('status').$type<InvitationStatus>().notNull(),
     invitedBy: uuidBytes('invited_by').$type<AccountId>().notNull(),
@@ -91,19 +97,26 @@ export const invitations = sqliteTable(
     expiresAt: integer('expires_at').notNull(),
     createdAt: integer('created_at').notNull(),
   },
-  (table) => [index('invitations_list').on(table.accountId, table.createdAt), oneOf('invitations_status', 'status', INVITATION.states)],
+  (table) => [
+    index('invitations_list').on(table.accountId, table.createdAt),
+    index('invitations_by_email').on(table.emailKey),
+    oneOf('invitations_status', 'status', INVITATION.states),
+  ],
 );
 
 export type Invitation = typeof invitations.$inferSelect;
 
 /**
- * Accounts of other ids that a person may act on, in the person's database. The account's own row alone decides.
+ * Accounts of other ids that a person may act on or could before, in the person's database. The account's own row alone decides. Deleted with
+ * the person, once the person's name is erased there.
  */
 export const joinedAccounts = sqliteTable(
   'joined_accounts',
   {
     personId: uuidBytes('person_id').$type<AccountId>().notNull(),
     accountId: uuidBytes('account_id').$type<AccountId>().notNull(),
+    /** End of the membership. null: the person may act on the account. */
+    leftAt: instant('left_at'),
   },
   (table) => [primaryKey({ columns: [table.personId, table.accountId] })],
 );
