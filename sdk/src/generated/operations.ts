@@ -124,6 +124,7 @@ endSessions endSessions DELETE /v1/account/sessions q
 endSession endSession DELETE /v1/account/sessions/{session_id}
 previewNotMe previewNotMe POST /v1/account/not-me/preview b
 notMe notMe POST /v1/account/not-me b
+listPayoutWallets listPayoutWallets GET /v1/account/payouts mqp
 disownPayout disownPayout POST /v1/account/payouts/disown b
 sendVerification sendVerification POST /v1/account/email/verification
 verifyEmail verifyEmail POST /v1/account/email/verify b

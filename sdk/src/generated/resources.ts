@@ -121,6 +121,7 @@ import type {
   ListMembershipsQuery,
   ListNativeSubscriptionsQuery,
   ListPaymentsQuery,
+  ListPayoutWalletsQuery,
   ListProductRailsByNameQuery,
   ListProductsQuery,
   ListReceiptsQuery,
@@ -159,6 +160,7 @@ import type {
   PaymentPage,
   PaymentSession,
   PaymentSessionRequest,
+  PayoutWalletPage,
   PendingTotp,
   Product,
   ProductPage,
@@ -573,6 +575,9 @@ export interface AccountResource {
   /** Takes back a change that a security email reported: restores the email address of before, ends the access that was added since, and all sessions, the password and the recovery codes. */
   notMe(body: LinkRequest, options?: CallOptions): Promise<Answer<NotMeResult>>;
 
+  /** Lists payout wallets by address, each with up to 50 products. */
+  listPayoutWallets(query?: ListPayoutWalletsQuery, options?: CallOptions): PagePromise<PayoutWalletPage>;
+
   /** Declares a live payout wallet not yours. It is removed from every setting, open sales to it end, and subscriptions that pay it are stopped. Requires a recent sign-in. */
   disownPayout(body: DisownPayoutRequest, options?: CallOptions): Promise<Answer<DisownedPayout>>;
 
@@ -981,6 +986,7 @@ export interface Operations {
   acceptInvitation: { body: LinkRequest; answer: Promise<Answer<AcceptedInvitation>> };
   previewNotMe: { body: LinkRequest; answer: Promise<Answer<NotMePreview>> };
   notMe: { body: LinkRequest; answer: Promise<Answer<NotMeResult>> };
+  listPayoutWallets: { query?: ListPayoutWalletsQuery; answer: PagePromise<PayoutWalletPage> };
   disownPayout: { body: DisownPayoutRequest; answer: Promise<Answer<DisownedPayout>> };
   beginPasskeyLogin: { answer: Promise<Answer<PasskeyCeremony>> };
   loginWithPasskey: { body: PasskeyLoginRequest; answer: Promise<Answer<AuthResponse>> };

@@ -278,6 +278,35 @@ export interface NotMeResult {
   next: '/reset-password';
 }
 
+export interface PayoutWallet {
+  wallet_address: string;
+  /** Live mode only. */
+  known_since?: Timestamp;
+  used_by: {
+    type: 'account' | 'rail' | 'product';
+    id?: string;
+  }[];
+}
+
+/** Number of entries on all pages. Exact up to 10,000, with some filters up to 2,000: the description of each list names them. */
+export type Total = number;
+
+export interface PayoutWalletPage {
+  /** Entries of this page. */
+  items: PayoutWallet[];
+  /** Page number, from 1. */
+  page: number;
+  /** Maximum number of entries per page. */
+  per_page: number;
+  total: Total;
+  /** Number of pages. */
+  total_pages: number;
+  /** True if another page follows. */
+  has_more: boolean;
+  /** False if the list has more entries than `total`. */
+  total_exact?: false;
+}
+
 export interface DisownPayoutRequest {
   wallet_address: string;
 }
@@ -1435,9 +1464,6 @@ export interface UpdateProductRequest {
   /** True to accept `customer_ref` only from your server, by payment session or hand-off. */
   trusted_customer_ref?: boolean;
 }
-
-/** Number of entries on all pages. Exact up to 10,000, with some filters up to 2,000: the description of each list names them. */
-export type Total = number;
 
 export interface ProductPage {
   /** Entries of this page. */
@@ -4079,6 +4105,13 @@ export interface EndSessionsQuery {
 export interface RemoveMemberQuery {
   /** Also ends what the member made: `keys` revokes keys, `endpoints` disables endpoints and hooks. Separated by a comma. */
   with?: string;
+}
+
+export interface ListPayoutWalletsQuery {
+  /** Page number, from 1. */
+  page?: number;
+  /** Number of entries per page. */
+  per_page?: number;
 }
 
 export interface StartOAuthQuery {
