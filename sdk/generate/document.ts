@@ -39,7 +39,8 @@ interface PathOperation {
   parameters?: Parameter[];
   requestBody?: { required?: boolean; content: Content };
   responses: Record<string, { content?: Content }>;
-  'x-sdk'?: { resource: string; method: string } | false;
+  /** `resource.method` of the client. */
+  'x-sdk'?: string | false;
   'x-idempotency'?: Idempotency;
   'x-pages'?: 'page' | 'after';
 }
@@ -89,13 +90,8 @@ export function readOperations(document: Document): Operation[] {
   return found;
 }
 
-function toOperation(
-  document: Document,
-  verb: string,
-  path: string,
-  operation: PathOperation,
-  sdk: { resource: string; method: string },
-): Operation {
+function toOperation(document: Document, verb: string, path: string, operation: PathOperation, sdk: string): Operation {
+  const [resource = '', method = ''] = sdk.split('.');
   const { operationId: id, requestBody, summary = '', description = '' } = operation;
   const parameters = (operation.parameters ?? []).map((one) => (one.$ref ? document.components.parameters![nameIn(one.$ref)]! : one));
   const query = parameters.filter((one) => one.in === 'query');
@@ -108,7 +104,8 @@ function toOperation(
   const isBytes = contents.some((content) => !content['application/json']);
   return {
     id,
-    ...sdk,
+    resource,
+    method,
     verb,
     path,
     summary,

@@ -74,7 +74,7 @@ describe('types of schemas', () => {
 
 describe('operations of a document', () => {
   const operation = { operationId: 'makeThing', responses: { 200: { content: { 'application/json': { schema: {} } } } } };
-  const named = { ...operation, 'x-sdk': { resource: 'things', method: 'make' } };
+  const named = { ...operation, 'x-sdk': 'things.make' };
   const read = (post: object) => readOperations({ ...documentOf({}), paths: { '/v1/things': { post } } } as Document);
 
   it('an operation that names no method fails, unless it is left out', () => {

@@ -10,14 +10,15 @@ interface Parameter {
   required?: boolean;
   schema: { type?: string; enum?: unknown[] };
 }
-type Described = Operation & { 'x-sdk': { resource: string; method: string } | false; 'x-pages'?: string };
+type Described = Operation & { 'x-sdk': string | false; 'x-pages'?: string };
 
 const operations = Object.entries(openApi.paths).flatMap(([path, verbs]) =>
   Object.entries(verbs).map(([verb, operation]) => ({ path, verb: verb.toUpperCase(), operation: operation as Described })),
 );
-const called = operations.flatMap(({ path, verb, operation }) =>
-  operation['x-sdk'] ? [{ id: operation.operationId, path, verb, operation, sdk: operation['x-sdk'] }] : [],
-);
+const called = operations.flatMap(({ path, verb, operation }) => {
+  const [resource = '', method = ''] = (operation['x-sdk'] || '').split('.');
+  return method === '' ? [] : [{ id: operation.operationId, path, verb, operation, sdk: { resource, method } }];
+});
 
 const OPTIONS = { idempotencyKey: 'my-own-key', mode: 'sandbox' as const };
 const parametersOf = (operation: Operation) => (operation.parameters ?? []) as Parameter[];

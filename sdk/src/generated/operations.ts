@@ -45,6 +45,13 @@ lookupMembership lookup GET /v1/memberships/lookup mq
 listMemberships list GET /v1/memberships mqp
 getMembership get GET /v1/memberships/{membership_id} m
 retryDelivery retryDelivery POST /v1/memberships/{membership_id}/retry-delivery m
+customers:
+listCustomers list GET /v1/customers mqp
+createCustomer create POST /v1/customers mb
+findCustomerState findState GET /v1/customers/state mq
+getCustomerState getState GET /v1/customers/{customer_id}/state m
+getCustomer get GET /v1/customers/{customer_id} m
+updateCustomerRow update PATCH /v1/customers/{customer_id} mb
 receipts:
 claimReceipt claim POST /v1/receipt mb
 getReceipt get GET /v1/receipt/{receipt_id} m

@@ -264,7 +264,6 @@ const READS = ['GET', 'HEAD'];
 /** Texts and extensions of an operation. Throws for a write that does not say what a repeated call does, or what the audit log records. */
 function operationOf(route: AnyRoute & { id: string }, method: string, { security = [], key }: Partial<Kind>, query?: z.ZodObject) {
   const { id, tag, summary, description, sdk, agent, audit } = route;
-  const [resource, name] = sdk === false ? [] : sdk!.split('.');
   const idempotency = key === 'required' ? 'required' : key === 'optional' ? 'honoured' : route.idempotency;
   if (!READS.includes(method) && idempotency === undefined) throw new Error(`${id} does not say what a repeated call does`);
   const isMerchants = security.some(({ apiKey, bearer }) => apiKey ?? bearer);
@@ -273,14 +272,14 @@ function operationOf(route: AnyRoute & { id: string }, method: string, { securit
   const pages = query && ['after', 'page'].find((field) => field in query.shape);
   return {
     operationId: id,
-    tags: [tag!],
+    'x-sdk': sdk!,
     summary: summary!,
     ...(description ? { description } : {}),
-    'x-sdk': sdk === false ? false : { resource, method: name },
     ...(READS.includes(method) ? {} : { 'x-idempotency': idempotency }),
     ...(method === 'GET' && pages ? { 'x-pages': pages } : {}),
     ...(agent ? { 'x-agent': agent } : {}),
     ...(audit ? { [ACTIONS]: 'action' in audit ? [audit.action] : audit } : {}),
+    tags: [tag!],
   };
 }
 
