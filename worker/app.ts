@@ -24,6 +24,8 @@ import { generateDocument } from './published/reference/components.ts';
 import { withReference } from './published/reference/describe.ts';
 import { ofDeployment } from './published/reference/of-deployment.ts';
 import { shareComponents } from './published/reference/shared-components.ts';
+import { readGuides } from './published/site/guides/read-guides.ts';
+import { guideRoutes } from './published/site/guides/routes.ts';
 import { siteRoutes } from './published/site/routes.ts';
 import { webhookTestRoutes } from './published/webhook-test.routes.ts';
 
@@ -42,6 +44,7 @@ export const app = newApp((every) => {
     ...rootRouters,
     eventSchemaRoutes(openApiDocument),
     siteRoutes,
+    guideRoutes(openApiDocument),
     docsRoutes,
     healthRoutes,
     metricsRoutes,
@@ -94,8 +97,11 @@ app.get('/v1/openapi.json', (c) => {
   return c.json(document, 200, PUBLIC_CACHE);
 });
 app.get('/.well-known/x402', (c) => c.json(x402Discovery(c.var.ctx, openApiDocument()), 200, PUBLIC_CACHE));
-app.get('/llms.txt', (c) => c.text(llmsText(c.var.ctx.baseUrl, openApiDocument()), 200, PUBLIC_CACHE));
-app.get('/llms-full.txt', (c) => c.text(llmsFullText(c.var.ctx.baseUrl, openApiDocument()), 200, PUBLIC_CACHE));
+for (const [path, textOf] of [
+  ['/llms.txt', llmsText],
+  ['/llms-full.txt', llmsFullText],
+] as const)
+  app.get(path, async (c) => c.text(textOf(c.var.ctx.baseUrl, openApiDocument(), await readGuides(c.var.ctx)), 200, PUBLIC_CACHE));
 app.get('/v1/docs/:operation{[A-Za-z0-9]+\\.md}', (c) => {
   const page = operationPage(c.var.ctx.baseUrl, openApiDocument(), c.req.param('operation').slice(0, -3));
   return c.body(page ?? raise('not_found'), 200, { ...PUBLIC_CACHE, 'Content-Type': 'text/markdown; charset=utf-8' });

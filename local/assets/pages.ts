@@ -7,10 +7,11 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { build } from 'esbuild';
+import { build, transform } from 'esbuild';
 
 const ROOT = join(import.meta.dirname, '../..');
 const PAGES = join(ROOT, 'worker/pages');
+const DOCS_STYLE = join(ROOT, 'worker/published/site/guides/guides.css');
 const NAMES_FILE = join(PAGES, 'assets.ts');
 /** Budget of all hosted-page scripts together, compressed. The demo wallet does not count. */
 const GZIP_MAX_KIB = 120;
@@ -22,6 +23,7 @@ const ENTRIES = {
   signing: { source: 'signing/client/start.tsx', name: 'signing' },
   receipt: { source: 'receipt/client/start.ts', name: 'receipt' },
   dashboard: { source: 'dashboard/client/start.ts', name: 'dashboard' },
+  docs: { source: 'browser/read-docs.ts', name: 'docs' },
   testWallet: { source: 'checkout/client/test-wallet.ts', name: 'test-wallet' },
   demoWallet: { source: 'browser/own-wallet/demo-wallet.ts', name: 'demo-wallet' },
 } as const;
@@ -40,7 +42,17 @@ async function bundle(entry: Entry): Promise<{ path: string; text: string }> {
     tsconfigRaw: { compilerOptions: { jsx: 'react-jsx', jsxImportSource: 'hono/jsx/dom', target: 'ES2022' } },
   });
   const text = outputFiles[0]!.text;
-  return { path: `/assets/${ENTRIES[entry].name}-${createHash('sha256').update(text).digest('hex').slice(0, 8)}.js`, text };
+  return { path: pathOf(ENTRIES[entry].name, 'js', text), text };
+}
+
+const pathOf = (name: string, extension: 'js' | 'css', text: string): string =>
+  `/assets/${name}-${createHash('sha256').update(text).digest('hex').slice(0, 8)}.${extension}`;
+
+async function writeDocsStyle(write: (path: string, text: string) => void): Promise<string> {
+  const { code } = await transform(readFileSync(DOCS_STYLE, 'utf8'), { loader: 'css', minify: true });
+  const path = pathOf('docs', 'css', code);
+  write(path, code);
+  return path;
 }
 
 /**
@@ -55,6 +67,7 @@ export async function writePages(write: (path: string, text: string, options?: {
   console.log(`pages: ${(bytes / 1024).toFixed(1)} KiB gzip of at most ${GZIP_MAX_KIB}`);
   if (bytes > GZIP_MAX_KIB * 1024) throw new Error('The scripts of the hosted pages are over their budget.');
   const names = entries.map((entry, index) => `  ${entry}: '${bundles[index]!.path}',\n`).join('');
-  const source = `/** Written by local/assets/pages.ts: paths of the hosted pages' scripts, named by their content. */\nexport const PAGE_ASSETS = {\n${names}} as const;\n`;
+  const style = `  docsStyle: '${await writeDocsStyle(write)}',\n`;
+  const source = `/** Written by local/assets/pages.ts: paths of the hosted pages' scripts and style, named by their content. */\nexport const PAGE_ASSETS = {\n${names}${style}} as const;\n`;
   if (!existsSync(NAMES_FILE) || readFileSync(NAMES_FILE, 'utf8') !== source) writeFileSync(NAMES_FILE, source);
 }

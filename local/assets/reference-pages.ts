@@ -61,6 +61,7 @@ const BUCKETS: Record<PublicBucketName, string> = {
   'email-proof': 'email tokens',
   pages: 'pages of the dashboard, for one person',
   forms: 'forms of the dashboard, for one person',
+  'docs-search': 'searches of the documentation',
 };
 const CEILINGS: Record<AddressCeiling, string> = {
   all: 'public calls of all kinds',

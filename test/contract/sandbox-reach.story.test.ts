@@ -32,7 +32,10 @@ const isOfNoMode = ({ path }: Target): boolean =>
 
 /** Tables that store merchant and mode of a row, and their columns. */
 const ownerOf = (row: Row) => row.merchant_id ?? row.account_id;
-const SIDE_BY_SIDE = 13;
+const SIDE_BY_SIDE = 5;
+const SCENARIO_GROUPS = Array.from({ length: Math.ceil(SCENARIO_NAMES.length / SIDE_BY_SIDE) }, (_, n) =>
+  SCENARIO_NAMES.slice(n * SIDE_BY_SIDE, (n + 1) * SIDE_BY_SIDE),
+);
 const LIVE_ROWS = 12;
 /** Tables that any request of any mode changes: counters, stored answers and due times. */
 const HOUSEKEEPING = ['idempotency_keys', 'sweeps', 'guard', 'metrics', 'operations', 'chain_looks'];
@@ -181,18 +184,14 @@ describe('sandbox key on every documented route', () => {
     },
   );
 
-  it('every scenario completes next to live rows of every kind without external calls', async () => {
-    const sessions: Awaited<ReturnType<typeof runScenario>>[] = [];
-    // Scenarios run in small groups, so that their steps interleave without long waits.
-    for (let from = 0; from < SCENARIO_NAMES.length; from += SIDE_BY_SIDE) {
-      const names = SCENARIO_NAMES.slice(from, from + SIDE_BY_SIDE);
-      sessions.push(...(await Promise.all(names.map((scenario) => runScenario(w, ada.merchant, scenario)))));
-    }
-    expect(sessions.map(({ scenario, status }) => [scenario, status])).toEqual(SCENARIO_NAMES.map((scenario) => [scenario, 'completed']));
+  // In small groups, so that steps interleave, and a job's own deadline is no matter of the machine.
+  it.each(SCENARIO_GROUPS)('scenarios complete next to live rows of every kind without external calls: %s, …', async (...names) => {
+    const sessions = await Promise.all(names.map((scenario) => runScenario(w, ada.merchant, scenario)));
+    expect(sessions.map(({ scenario, status }) => [scenario, status])).toEqual(names.map((scenario) => [scenario, 'completed']));
     await w.deliver([{ kind: 'sweepSandbox', merchantId: ada.merchant.userId }]);
     await runAll();
     expect(asked.splice(0)).toEqual([]);
-  }, 180_000);
+  });
 
   it('every sandbox-only route answers 200 at least once', async () => {
     const { payment_id } = await w.connect({ slug: ada.sandbox.slug! });

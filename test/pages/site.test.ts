@@ -5,6 +5,10 @@ import { Shop } from './shop.ts';
 const PATHS = [
   '/',
   '/docs',
+  '/docs/pay-per-request',
+  '/docs/reference/errors',
+  '/docs/webhoks',
+  '/docs/search?q=webhook',
   '/docs/errors',
   '/docs/errors?q=wallet',
   '/docs/errors/setup_not_ready',

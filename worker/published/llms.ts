@@ -9,6 +9,7 @@ import { PAID_PLANS, PLAN_DAYS, PLANS } from '#rules/plans.ts';
 import { operationsOf, type PublishedDocument } from './discovery.ts';
 import { operationText } from './reference/operation-text.ts';
 import { firstSale } from './site/guide.ts';
+import type { GuideEntry } from './site/guides/read-guides.ts';
 import { JOURNEYS } from './site/journeys.ts';
 
 interface Flow {
@@ -92,7 +93,7 @@ const head = [
 ];
 
 /** `/llms.txt`: flows with links to each call. Operations outside a flow are in `/llms-full.txt`. */
-export function llmsText(baseUrl: string, document: PublishedDocument): string {
+export function llmsText(baseUrl: string, document: PublishedDocument, guides: readonly GuideEntry[]): string {
   const operations = new Map(operationsOf(document).map((one) => [`${one.method} ${one.path}`, one]));
   const flows = FLOWS.flatMap(({ title, intro, calls, command }) => {
     const links = calls.flatMap((call) => (operations.has(call) ? [linkTo(baseUrl, operations.get(call)!)] : []));
@@ -116,6 +117,10 @@ export function llmsText(baseUrl: string, document: PublishedDocument): string {
     '',
     ...RULES.map((rule) => `- ${rule}`),
     '',
+    '## Guides',
+    '',
+    ...guides.map(({ path, title, description }) => `- [${title}](${baseUrl}/docs/${path}.md): ${description}`),
+    '',
     '## Documents',
     '',
     `- [Every operation](${baseUrl}/llms-full.txt): with fields, an example and errors, as one text`,
@@ -126,8 +131,8 @@ export function llmsText(baseUrl: string, document: PublishedDocument): string {
 }
 
 /** `/llms-full.txt`: `/llms.txt` and the full text of every operation. */
-export const llmsFullText = (baseUrl: string, document: PublishedDocument): string =>
-  [llmsText(baseUrl, document), ...operationsOf(document).map((one) => operationText(document, one, baseUrl))].join('\n---\n\n');
+export const llmsFullText = (baseUrl: string, document: PublishedDocument, guides: readonly GuideEntry[]): string =>
+  [llmsText(baseUrl, document, guides), ...operationsOf(document).map((one) => operationText(document, one, baseUrl))].join('\n---\n\n');
 
 /** `/v1/docs/{operation}.md`. Null for an unknown operation. */
 export function operationPage(baseUrl: string, document: PublishedDocument, operationId: string): string | null {

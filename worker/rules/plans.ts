@@ -224,6 +224,7 @@ export const PUBLIC_BUCKETS = {
   emails: { max: 10, windowSeconds: 3600, isCount: true },
   'email-proof': { max: 30, windowSeconds: 60 },
   pages: { max: 120, windowSeconds: 60 },
+  'docs-search': { max: 120, windowSeconds: 60 },
   forms: { max: 60, windowSeconds: 60 },
 } as const satisfies Record<string, PublicBucket>;
 

@@ -22,6 +22,8 @@ const PAGES = [
     'webhooks',
     'unmatched-and-refunds',
     'sandbox',
+    'go-live',
+    'books-and-taxes',
     'agents',
     'account',
     'keys-for-servers',

@@ -12,8 +12,10 @@ import { joinQueues } from './entitlement.ts';
 // biome-ignore lint/suspicious/noExplicitAny: call() has already checked answers against the document.
 type Body = any;
 
-const SESSION_MS = 30_000;
+const PROJECTION_MS = 30_000;
 const POLL_MS = 100;
+/** Rounds without a new step after which a session hangs. Counted in rounds, because a busy machine plays them slower. */
+const IDLE_ROUNDS_MAX = 300;
 /** Upper bound of a wait. Reads without a result are counted, so the wait must be long enough for an alarm on a busy machine. */
 const DELAY_MAX_MS = 250;
 
@@ -52,7 +54,7 @@ export async function joinEntitlement(w: World, merchantId: string, livemode: bo
     stub,
     /** Delivers the queue until the database has the object's state. */
     waitForProjection: async () => {
-      for (const endsAt = Date.now() + SESSION_MS; !(await isProjected()); await pause(POLL_MS)) {
+      for (const endsAt = Date.now() + PROJECTION_MS; !(await isProjected()); await pause(POLL_MS)) {
         if (Date.now() > endsAt) throw new Error(`entitlement ${entitlementId} never reached the database`);
         await w.deliver();
       }
@@ -82,11 +84,13 @@ async function joinMetered(w: World, sessionId: string): Promise<void> {
 /** Delivers the queues, webhooks included, until a session has ended or `rounds` is used up. */
 export async function untilEnded(w: World, merchant: Merchant, sessionId: string, rounds = Number.POSITIVE_INFINITY): Promise<Body> {
   await joinCustomer(w, merchant, sessionId);
-  const endsAt = Date.now() + SESSION_MS;
+  let [steps, idleRounds] = [0, 0];
   for (let round = 0; ; round++) {
     const { body } = await callTesting(w, merchant, 'GET', `sessions/${sessionId}`);
     if (body.status !== 'running' || round >= rounds) return body;
-    if (Date.now() > endsAt) throw new Error(`still running: ${JSON.stringify(body)}`);
+    idleRounds = body.steps.length > steps ? 0 : idleRounds + 1;
+    steps = body.steps.length;
+    if (idleRounds > IDLE_ROUNDS_MAX) throw new Error(`hangs: ${JSON.stringify(body)}`);
     await joinMetered(w, sessionId);
     await w.deliver(await takeReady(w));
     await w.attempt();

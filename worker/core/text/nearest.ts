@@ -14,6 +14,13 @@ export function nearestOf(name: string, known: readonly string[]): string | null
   return nearest;
 }
 
+/** Items in order of the edit distance of their names. */
+export const nearestFirst = <T>(name: string, items: readonly T[], nameOf: (item: T) => string): T[] =>
+  items
+    .map((item) => ({ item, distance: editDistance(name, nameOf(item)) }))
+    .sort((a, b) => a.distance - b.distance)
+    .map(({ item }) => item);
+
 function editDistance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, column) => column);
   for (let line = 1; line <= from.length; line++) {

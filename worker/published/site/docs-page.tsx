@@ -3,6 +3,7 @@ import { CHECKS } from '#features/readiness/checks.ts';
 import type { AppEnv } from '#platform/http/openapi.ts';
 import { openPage, sendPage } from '../../pages/document.tsx';
 import { firstSale } from './guide.ts';
+import { type Chapter, readChapters } from './guides/read-guides.ts';
 import { JOURNEYS } from './journeys.ts';
 
 const TITLE = 'Documentation';
@@ -12,7 +13,7 @@ export async function sendDocs(c: Context<AppEnv>): Promise<Response> {
   const { baseUrl } = c.var.ctx;
   return sendPage(
     page,
-    { title: TITLE, layout: 'plain', isSite: true },
+    { title: TITLE, layout: 'plain', isSite: true, hasForm: true },
     <main class="prose">
       <SiteNav />
       <h1>{TITLE}</h1>
@@ -34,6 +35,7 @@ export async function sendDocs(c: Context<AppEnv>): Promise<Response> {
           Markdown, as <a href="/v1/docs/createProduct.md">/v1/docs/createProduct.md</a>
         </li>
       </ul>
+      <Pages chapters={await readChapters(c.var.ctx)} />
       <FirstSale baseUrl={baseUrl} />
       <Guides />
       <h2 id="who-calls">Authentication</h2>
@@ -54,6 +56,32 @@ export async function sendDocs(c: Context<AppEnv>): Promise<Response> {
     </main>,
   );
 }
+
+const Pages = ({ chapters }: { chapters: Chapter[] }) => (
+  <>
+    <h2 id="pages">Pages</h2>
+    <search>
+      <form action="/docs/search">
+        <label>
+          Words <input type="search" name="q" required minlength={2} maxlength={100} />
+        </label>{' '}
+        <button type="submit">Search</button>
+      </form>
+    </search>
+    {chapters.map(({ title, pages }) => (
+      <>
+        <h3>{title}</h3>
+        <ul>
+          {pages.map((page) => (
+            <li>
+              <a href={`/docs/${page.path}`}>{page.title}</a>
+            </li>
+          ))}
+        </ul>
+      </>
+    ))}
+  </>
+);
 
 export const SiteNav = () => (
   <nav aria-label="Site">

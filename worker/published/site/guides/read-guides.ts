@@ -1,0 +1,64 @@
+import { raise } from '#core/errors.ts';
+import { Memory } from '#core/isolate/memory.ts';
+import type { Ctx } from '#platform/context.ts';
+
+/** Page of `/docs`, by its path without `/docs/`. */
+export interface GuideEntry {
+  path: string;
+  title: string;
+  description: string;
+}
+export interface Chapter {
+  title: string;
+  pages: GuideEntry[];
+}
+export interface GuideSection {
+  page: string;
+  /** Id of the heading. Empty for what precedes the first heading. */
+  id: string;
+  title: string;
+  text: string;
+}
+
+/** Address in the examples of docs/, replaced by that of this deployment. */
+const EXAMPLE_ADDRESSES = /https:\/\/(?:pay|api)\.example\.com/g;
+const PAGE_PATH = /^[a-z][a-z0-9-]*(?:\/[a-z][a-z0-9-]*)?$/;
+const TEXTS_MAX = 200;
+
+const texts = new Memory<string, string>(TEXTS_MAX);
+
+async function readText(ctx: Ctx, file: string): Promise<string> {
+  const known = texts.get(file);
+  if (known !== undefined) return known;
+  const response = await ctx.env.ASSETS.fetch(`https://assets/docs-pages/${file}`);
+  if (!response.ok) {
+    ctx.note(`docs ${file}: HTTP ${response.status}`);
+    return raise('temporarily_unavailable', { retryAfterSeconds: 1 });
+  }
+  const text = await response.text();
+  texts.set(file, text);
+  return text;
+}
+
+const here = (ctx: Ctx, text: string): string => text.replaceAll(EXAMPLE_ADDRESSES, ctx.baseUrl);
+
+export const readChapters = async (ctx: Ctx): Promise<Chapter[]> => JSON.parse(await readText(ctx, 'contents.json'));
+
+/** Pages in reading order. */
+export const readGuides = async (ctx: Ctx): Promise<GuideEntry[]> => (await readChapters(ctx)).flatMap(({ pages }) => pages);
+
+export const readSections = async (ctx: Ctx): Promise<GuideSection[]> => JSON.parse(await readText(ctx, 'sections.json'));
+
+const isGuide = async (ctx: Ctx, path: string): Promise<boolean> =>
+  PAGE_PATH.test(path) && (await readGuides(ctx)).some((guide) => guide.path === path);
+
+/** HTML of a page with this deployment's address in its examples. Null for an unknown page. */
+export async function readGuide(ctx: Ctx, path: string): Promise<string | null> {
+  if (!(await isGuide(ctx, path))) return null;
+  const { html } = JSON.parse(await readText(ctx, `${path}.json`)) as { html: string };
+  return here(ctx, html);
+}
+
+/** Markdown of a page with this deployment's address in its examples. Null for an unknown page. */
+export const readMarkdown = async (ctx: Ctx, path: string): Promise<string | null> =>
+  (await isGuide(ctx, path)) ? here(ctx, await readText(ctx, `${path}.md`)) : null;
