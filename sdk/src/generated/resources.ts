@@ -357,7 +357,7 @@ export interface MembershipsResource {
 }
 
 export interface CustomersResource {
-  /** Lists customers, newest first. A purchase appears within a minute. `q`, `product_id`, `access` and times select from the 20,000 newest. */
+  /** Lists customers, newest first. A purchase appears within a minute. Filters search the 20,000 newest. */
   list(query?: ListCustomersQuery, options?: CallOptions): PagePromise<CustomerPage>;
 
   /** Notes a customer before a sale names it. */

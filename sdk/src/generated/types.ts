@@ -2006,7 +2006,6 @@ export interface ConfirmResponse {
 export interface MembershipDelivery {
   /** Status of the object. */
   status: 'not_required' | 'pending' | 'delivered' | 'failed' | 'revoked';
-  /** Provider name. */
   provider?: 'telegram' | 'discord';
   attempts: number;
   identity?: {
@@ -2260,7 +2259,6 @@ export interface CreateWebhookEndpointRequest {
 export interface WebhookEndpoint {
   /** Identifier of the endpoint. */
   endpoint_id: string;
-  /** Kind of the object. */
   kind: 'webhook' | 'automation';
   /** URL that receives the events. */
   url: string;
@@ -3052,7 +3050,6 @@ export type ShopDocument = Record<string, unknown>;
 export interface Listing {
   /** Identifier of the listing. Absent for a product without listed routes. */
   listing_id?: string;
-  /** Kind of the object. */
   kind: 'product' | 'facilitator';
   /** Identifier of the product. */
   product_id?: string;

@@ -44,7 +44,7 @@ export const customerRoutes = routes('Customers', 'customers')
     id: 'listCustomers',
     sdk: 'customers.list',
     summary: 'List customers',
-    description: `Lists customers, newest first. A purchase appears within a minute. \`q\`, \`product_id\`, \`access\` and times select from the ${SEARCHED_MAX.toLocaleString('en')} newest.`,
+    description: `Lists customers, newest first. A purchase appears within a minute. Filters search the ${SEARCHED_MAX.toLocaleString('en')} newest.`,
     query: ListQuery,
     returns: pageOf(CustomerRecordBody, 'CustomerPage'),
     answer: async ({ scope, query }) => {
