@@ -236,6 +236,30 @@ CREATE TABLE `payment_sessions` (
 --> statement-breakpoint
 CREATE INDEX `payment_sessions_ending` ON `payment_sessions` (`expires_at`);--> statement-breakpoint
 CREATE INDEX `payment_sessions_of_merchant` ON `payment_sessions` (`merchant_id`,`expires_at`);--> statement-breakpoint
+CREATE TABLE `customers` (
+	`id` blob PRIMARY KEY NOT NULL,
+	`merchant_id` blob NOT NULL,
+	`livemode` integer NOT NULL,
+	`wallet_address` blob,
+	`customer_ref` text,
+	`email` text,
+	`name` text,
+	`company` text,
+	`metadata` text NOT NULL,
+	`wallets` text NOT NULL,
+	`emails` text NOT NULL,
+	`totals` text NOT NULL,
+	`first_seen_at` integer NOT NULL,
+	`last_seen_at` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	`version` integer NOT NULL
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE INDEX `customers_by_last_seen` ON `customers` (`merchant_id`,`livemode`,`last_seen_at`);--> statement-breakpoint
+CREATE INDEX `customers_by_creation` ON `customers` (`merchant_id`,`livemode`,`created_at`);--> statement-breakpoint
+CREATE INDEX `customers_by_email` ON `customers` (`merchant_id`,`livemode`,`email`) WHERE email IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `sandbox_customers_by_ref` ON `customers` (`merchant_id`,`livemode`,`customer_ref`) WHERE customer_ref IS NOT NULL AND livemode = 0;--> statement-breakpoint
 CREATE TABLE `entitlements` (
 	`id` blob PRIMARY KEY NOT NULL,
 	`merchant_id` blob NOT NULL,

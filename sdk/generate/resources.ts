@@ -10,6 +10,7 @@ const ORDER = [
   'handoffs',
   'entitlements',
   'memberships',
+  'customers',
   'receipts',
   'x402',
   'meteredSessions',

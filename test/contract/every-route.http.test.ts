@@ -44,6 +44,8 @@ describe('built routes', () => {
       'POST /v1/webhooks/endpoints/{endpoint_id}/rotate-secret': {},
       'POST /v1/webhooks/endpoints/{endpoint_id}/recover': { since: '2026-01-01T00:00:00Z' },
       'PUT /v1/access/rail-settings/{rail_id}': { enabled: true },
+      'POST /v1/customers': { customer_ref: 'customer-5' },
+      'PATCH /v1/customers/{customer_id}': { name: 'Ada' },
       'POST /v1/access/apps': { name: 'Another app' },
       'POST /v1/access/agent-bootstrap': { agent_name: 'Another agent' },
       'POST /v1/access/agent-bootstrap/{setup_intent_id}/status': { setup_secret: 'x' },
@@ -92,6 +94,7 @@ describe('built routes', () => {
     const me = await w.call('GET', '/v1/account/me', { key: owner.key });
     const hook = { target_url: `${testEnv.TEST_RECEIVER_URL}/ok/every-route`, event_type: '*' };
     const { endpoint_id } = (await w.call('POST', '/v1/integrations/automation/hooks', { key: owner.key, body: hook })).body;
+    const noted = await w.call('POST', '/v1/customers', { key: owner.key, body: { customer_ref: 'customer-6' } });
     const sent = await w.call('POST', `/v1/webhooks/endpoints/${endpoint_id}/test`, { key: owner.key, body: {} });
     ids = {
       endpoint_id,
@@ -106,6 +109,7 @@ describe('built routes', () => {
       key_id: me.body.key_id,
       rail_id: 'solana_usdc',
       entitlement_id: entitlementIdOf(owner.userId, true, product.product_id, { customerRef: 'customer-1' }),
+      customer_id: noted.body.customer_id,
       setup_intent_id: NOWHERE,
       ticket_id: NOWHERE,
       claim_id: NOWHERE,

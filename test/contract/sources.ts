@@ -85,6 +85,7 @@ export const ROOMS = [
   /^worker\/features\/webhooks\//,
   /^worker\/features\/email-delivery\//,
   /^worker\/features\/support\//,
+  /^worker\/features\/customers\//,
   /^worker\/features\/analytics\//,
   /^worker\/features\/readiness\//,
   /^worker\/features\/agent-setup\//,

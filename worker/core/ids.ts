@@ -16,6 +16,7 @@ export type UnmatchedId = Id<'unmatched'>;
 export type HandoffId = Id<'handoff'>;
 export type IdentitySessionId = Id<'identity session'>;
 export type EntitlementId = Id<'entitlement'>;
+export type CustomerId = Id<'customer'>;
 export type AppId = Id<'app'>;
 export type PaymentSessionId = Id<'paymentSession'>;
 export type SandboxSessionId = Id<'sandboxSession'>;
@@ -77,10 +78,8 @@ const ULID_ID = /^(?:evt|ms|nsa)_([0-7][0-9A-HJKMNP-TV-Z]{25})$/;
 const partitionNear = (owner: string | null): Partition => (owner === null ? NO_PARTITION : (partitionOf(owner) ?? NO_PARTITION));
 
 /** Random bytes that begin with the partition of `owner`. */
-function randomIn(owner: string | null, length: number): Uint8Array {
-  const bytes = crypto.getRandomValues(new Uint8Array(length));
-  return withPartition(bytes, partitionNear(owner));
-}
+const randomIn = (owner: string | null, length: number): Uint8Array =>
+  withPartition(crypto.getRandomValues(new Uint8Array(length)), partitionNear(owner));
 
 function withPartition(bytes: Uint8Array, partition: Partition): Uint8Array {
   bytes[0] = partition >> 4;
@@ -231,6 +230,13 @@ const ADDRESS_BYTES = 10;
  */
 export function entitlementIdOf(merchantId: string, livemode: boolean, productId: string, customer: object): EntitlementId {
   return idOfAddress(sha256(utf8(canonicalJson([merchantId, livemode, productId, customer]))).slice(0, ADDRESS_BYTES));
+}
+
+/** Customer id, derived from its owner and key, so that no lookup is needed: a hash, and the partition of the merchant. */
+export function customerIdOf(merchantId: string, livemode: boolean, customer: object): CustomerId {
+  const bytes = sha256(utf8(canonicalJson(['customer', merchantId, livemode, customer]))).slice(0, 16);
+  new DataView(bytes.buffer).setUint16(8, ((bytes[8]! & 0xf0) << 8) | partitionNear(merchantId));
+  return uuid<CustomerId>(bytes, 8);
 }
 
 function idOfAddress(address: Uint8Array): EntitlementId {

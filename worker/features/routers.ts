@@ -22,6 +22,7 @@ import { checkoutRoutes } from '#features/checkout/routes.ts';
 import { sendRoutes } from '#features/checkout/send.routes.ts';
 import { paymentSessionRoutes } from '#features/checkout/sessions/routes.ts';
 import { communityRoutes } from '#features/connected-chats/routes.ts';
+import { customerRoutes } from '#features/customers/routes.ts';
 import { bounceOperatorRoutes, mailRoutes } from '#features/email-delivery/routes.ts';
 import { grantRoutes } from '#features/entitlements/grant.routes.ts';
 import { entitlementRoutes } from '#features/entitlements/routes.ts';
@@ -93,6 +94,7 @@ export const versionedRouters = [
   chainWebhookRoutes,
   membershipRoutes,
   placementRoutes,
+  customerRoutes,
   receiptRoutes,
   pdfRoutes,
   webhookRoutes,

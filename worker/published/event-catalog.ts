@@ -2,6 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { VERSION } from '#core/version.ts';
 import { PayoutBody } from '#features/accounts/payout.ts';
 import { AuthorizationBody } from '#features/authorizations/resource.ts';
+import { CustomerRecordBody } from '#features/customers/resource.ts';
 import { EntitlementBody } from '#features/entitlements/resource.ts';
 import { MembershipBody } from '#features/memberships/resource.ts';
 import { MeteredSessionBody } from '#features/metered/resource.ts';
@@ -16,6 +17,7 @@ import {
   AT,
   confirmed,
   created,
+  customer,
   delivered,
   delivery,
   endpoint,
@@ -262,6 +264,12 @@ export const EVENT_CATALOG: Record<EventType, CatalogEntry> = {
   'webhook.endpoint_changed': ofEndpoint('The URL or secret of an endpoint changed. Sent to your other endpoints.', {
     changed_by: endpoint.created_by,
   }),
+  'customer.updated': {
+    description: 'Details of a customer changed.',
+    subject: 'customer',
+    object: CustomerRecordBody,
+    example: customer,
+  },
 };
 
 /** `payment.confirmed` → `PaymentConfirmed`. */
@@ -271,7 +279,7 @@ export const envelopeOf = (type: EventType) =>
   EventBody.extend({
     type: z.literal(type),
     data: z.object({
-      object: EVENT_CATALOG[type].object.describe('Object of the event, as the API returns it.'),
+      object: EVENT_CATALOG[type].object,
       previous: PreviousValues.optional(),
       ...mapped(type, ({ schema }) => schema),
     }),

@@ -1,6 +1,7 @@
 import type { z } from '@hono/zod-openapi';
 import type { PayoutBody } from '#features/accounts/payout.ts';
 import type { AuthorizationBody } from '#features/authorizations/resource.ts';
+import type { CustomerResource } from '#features/customers/resource.ts';
 import type { EntitlementBody } from '#features/entitlements/resource.ts';
 import type { MembershipBody } from '#features/memberships/resource.ts';
 import type { MeteredSessionResource } from '#features/metered/resource.ts';
@@ -195,6 +196,24 @@ export const meteredSession: MeteredSessionResource = {
   created_at: AT,
   updated_at: AT,
   version: 1,
+};
+
+const NOTHING = { gross: '0', refunded: '0' };
+export const customer: CustomerResource = {
+  customer_id: '7d3b9f04-2c61-8e5a-9000-51c8a0f7e2d4',
+  customer_ref: 'user-42',
+  wallets: [{ address: BUYER, source: 'payment' }],
+  emails: [{ email: 'ada@example.com', source: 'merchant' }],
+  name: 'Ada Lovelace',
+  metadata: {},
+  totals: { payments: 1, USDC: { gross: '12.5', refunded: '0' }, SOL: NOTHING },
+  access: { active: 1, lapsed: 0 },
+  first_seen_at: AT,
+  last_seen_at: AT,
+  livemode: true,
+  created_at: AT,
+  updated_at: AT,
+  version: 2,
 };
 
 export const entitlement: z.infer<typeof EntitlementBody> = {

@@ -44,6 +44,7 @@ export const EVENT_TYPES = [
   'payer.limit_reached',
   'webhook.endpoint_created',
   'webhook.endpoint_changed',
+  'customer.updated',
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
@@ -94,6 +95,7 @@ export type SubjectType =
   | 'membership'
   | 'product'
   | 'entitlement'
+  | 'customer'
   | 'subscription'
   | 'metered_session'
   | 'rail'
@@ -137,6 +139,12 @@ const NAMED_IN_EVENTS: readonly { types: readonly EventType[]; paths: readonly s
     paths: ['$.object.delivery.identity.provider_user_id', '$.object.delivery.identity.username'],
   },
   {
+    types: ['customer.updated'],
+    paths: ['$.object', '$.previous'].flatMap((at) =>
+      ['emails.email', 'name', 'company.name', 'company.address', 'company.tax_id', 'company.email'].map((field) => `${at}.${field}`),
+    ),
+  },
+  {
     types: EVENT_TYPES.filter((type) => type.startsWith('payment.')),
     paths: ['$.object.buyer_identity.provider_user_id', '$.object.buyer_identity.username'],
   },
@@ -144,13 +152,21 @@ const NAMED_IN_EVENTS: readonly { types: readonly EventType[]; paths: readonly s
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
 
+/** Objects at the end of a path. A path goes through each entry of a list. */
+const holdersAt = (value: unknown, names: readonly string[]): unknown[] =>
+  Array.isArray(value)
+    ? value.flatMap((entry) => holdersAt(entry, names))
+    : names.length === 0
+      ? [value]
+      : holdersAt(isObject(value) ? value[names[0]!] : undefined, names.slice(1));
+
 /** Finds the objects in `value` that hold a non-empty text at the end of one of these paths, each with the field's name. */
 function textsAt(value: unknown, paths: readonly string[]): { holder: Record<string, unknown>; name: string }[] {
   return paths.flatMap((path) => {
     const names = path.split('.').slice(1);
     const name = names.pop()!;
-    const holder = names.reduce<unknown>((within, one) => (isObject(within) ? within[one] : undefined), value);
-    return isObject(holder) && typeof holder[name] === 'string' && holder[name] !== '' ? [{ holder, name }] : [];
+    const holders = holdersAt(value, names).filter(isObject);
+    return holders.flatMap((holder) => (typeof holder[name] === 'string' && holder[name] !== '' ? [{ holder, name }] : []));
   });
 }
 

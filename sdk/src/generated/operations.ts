@@ -45,6 +45,13 @@ lookupMembership lookup GET /v1/memberships/lookup mq
 listMemberships list GET /v1/memberships mqp
 getMembership get GET /v1/memberships/{membership_id} m
 retryDelivery retryDelivery POST /v1/memberships/{membership_id}/retry-delivery m
+customers:
+listCustomers list GET /v1/customers mqp
+createCustomer create POST /v1/customers mb
+findCustomerState findState GET /v1/customers/state mq
+getCustomerState getState GET /v1/customers/{customer_id}/state m
+getCustomer get GET /v1/customers/{customer_id} m
+updateCustomerRow update PATCH /v1/customers/{customer_id} mb
 receipts:
 claimReceipt claim POST /v1/receipt mb
 getReceipt get GET /v1/receipt/{receipt_id} m
@@ -124,6 +131,7 @@ endSessions endSessions DELETE /v1/account/sessions q
 endSession endSession DELETE /v1/account/sessions/{session_id}
 previewNotMe previewNotMe POST /v1/account/not-me/preview b
 notMe notMe POST /v1/account/not-me b
+listPayoutWallets listPayoutWallets GET /v1/account/payouts mqp
 disownPayout disownPayout POST /v1/account/payouts/disown b
 sendVerification sendVerification POST /v1/account/email/verification
 verifyEmail verifyEmail POST /v1/account/email/verify b

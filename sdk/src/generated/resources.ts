@@ -56,6 +56,7 @@ import type {
   ConsumeRequest,
   ConsumeResponse,
   CreateAppRequest,
+  CreateCustomerRequest,
   CreatedApiKey,
   CreatedProduct,
   CreatedSetupIntent,
@@ -66,6 +67,9 @@ import type {
   CreateTicketRequest,
   CreateWebhookEndpointRequest,
   CurrentPayment,
+  CustomerPage,
+  CustomerRecord,
+  CustomerState,
   DeliveryReadiness,
   DeliveryTest,
   DeliveryTestRequest,
@@ -89,6 +93,7 @@ import type {
   FacilitatorSupported,
   FacilitatorVerification,
   FactorRequest,
+  FindCustomerStateQuery,
   ForgotPasswordRequest,
   GetAnalyticsQuery,
   GetHealthQuery,
@@ -114,6 +119,7 @@ import type {
   LinkRequest,
   ListAuditLogQuery,
   ListCatalogueResourcesQuery,
+  ListCustomersQuery,
   ListEntitlementsQuery,
   ListIntegrationEventsQuery,
   ListingPage,
@@ -121,6 +127,7 @@ import type {
   ListMembershipsQuery,
   ListNativeSubscriptionsQuery,
   ListPaymentsQuery,
+  ListPayoutWalletsQuery,
   ListProductRailsByNameQuery,
   ListProductsQuery,
   ListReceiptsQuery,
@@ -159,6 +166,7 @@ import type {
   PaymentPage,
   PaymentSession,
   PaymentSessionRequest,
+  PayoutWalletPage,
   PendingTotp,
   Product,
   ProductPage,
@@ -228,6 +236,7 @@ import type {
   TransferRequest,
   UnmatchedPage,
   UpdateAccountRequest,
+  UpdateCustomerRequest,
   UpdateKeyRequest,
   UpdateProductRequest,
   UpdateResponse,
@@ -345,6 +354,26 @@ export interface MembershipsResource {
 
   /** Retries the delivery of access. Safe to repeat. Memberships that are delivered, need no delivery or have ended are unchanged; failed revocations are retried. */
   retryDelivery(membershipId: string, options?: CallOptions): Promise<Answer<Membership>>;
+}
+
+export interface CustomersResource {
+  /** Lists customers, newest first. A purchase appears within a minute. Filters search the 20,000 newest. */
+  list(query?: ListCustomersQuery, options?: CallOptions): PagePromise<CustomerPage>;
+
+  /** Notes a customer before a sale names it. */
+  create(body: CreateCustomerRequest, options?: CallOptions): Promise<Answer<CustomerRecord>>;
+
+  /** Returns what a customer may use, by one of `customer_ref`, `wallet_address` and `email`. */
+  findState(query?: FindCustomerStateQuery, options?: CallOptions): Promise<Answer<CustomerState>>;
+
+  /** Returns what a customer may use. */
+  getState(customerId: string, options?: CallOptions): Promise<Answer<CustomerState>>;
+
+  /** Returns a customer. */
+  get(customerId: string, options?: CallOptions): Promise<Answer<CustomerRecord>>;
+
+  /** Updates your own details of a customer. `null` clears a field. */
+  update(customerId: string, body: UpdateCustomerRequest, options?: CallOptions): Promise<Answer<CustomerRecord>>;
 }
 
 export interface ReceiptsResource {
@@ -572,6 +601,9 @@ export interface AccountResource {
 
   /** Takes back a change that a security email reported: restores the email address of before, ends the access that was added since, and all sessions, the password and the recovery codes. */
   notMe(body: LinkRequest, options?: CallOptions): Promise<Answer<NotMeResult>>;
+
+  /** Lists payout wallets by address, each with up to 50 products. */
+  listPayoutWallets(query?: ListPayoutWalletsQuery, options?: CallOptions): PagePromise<PayoutWalletPage>;
 
   /** Declares a live payout wallet not yours. It is removed from every setting, open sales to it end, and subscriptions that pay it are stopped. Requires a recent sign-in. */
   disownPayout(body: DisownPayoutRequest, options?: CallOptions): Promise<Answer<DisownedPayout>>;
@@ -923,6 +955,7 @@ export interface Resources {
   handoffs: HandoffsResource;
   entitlements: EntitlementsResource;
   memberships: MembershipsResource;
+  customers: CustomersResource;
   receipts: ReceiptsResource;
   x402: X402Resource;
   meteredSessions: MeteredSessionsResource;
@@ -981,6 +1014,7 @@ export interface Operations {
   acceptInvitation: { body: LinkRequest; answer: Promise<Answer<AcceptedInvitation>> };
   previewNotMe: { body: LinkRequest; answer: Promise<Answer<NotMePreview>> };
   notMe: { body: LinkRequest; answer: Promise<Answer<NotMeResult>> };
+  listPayoutWallets: { query?: ListPayoutWalletsQuery; answer: PagePromise<PayoutWalletPage> };
   disownPayout: { body: DisownPayoutRequest; answer: Promise<Answer<DisownedPayout>> };
   beginPasskeyLogin: { answer: Promise<Answer<PasskeyCeremony>> };
   loginWithPasskey: { body: PasskeyLoginRequest; answer: Promise<Answer<AuthResponse>> };
@@ -1054,6 +1088,12 @@ export interface Operations {
   listMemberships: { query?: ListMembershipsQuery; answer: PagePromise<MembershipPage> };
   getMembership: { params: { membership_id: string }; answer: Promise<Answer<Membership>> };
   retryDelivery: { params: { membership_id: string }; answer: Promise<Answer<Membership>> };
+  listCustomers: { query?: ListCustomersQuery; answer: PagePromise<CustomerPage> };
+  createCustomer: { body: CreateCustomerRequest; answer: Promise<Answer<CustomerRecord>> };
+  findCustomerState: { query?: FindCustomerStateQuery; answer: Promise<Answer<CustomerState>> };
+  getCustomerState: { params: { customer_id: string }; answer: Promise<Answer<CustomerState>> };
+  getCustomer: { params: { customer_id: string }; answer: Promise<Answer<CustomerRecord>> };
+  updateCustomerRow: { params: { customer_id: string }; body: UpdateCustomerRequest; answer: Promise<Answer<CustomerRecord>> };
   getReceipt: { params: { receipt_id: string }; answer: Promise<Answer<Receipt>> };
   listReceipts: { query?: ListReceiptsQuery; answer: PagePromise<ReceiptPage> };
   getPublicReceipt: { params: { receipt_id: string }; answer: Promise<Answer<Receipt>> };

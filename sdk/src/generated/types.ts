@@ -278,6 +278,19 @@ export interface NotMeResult {
   next: '/reset-password';
 }
 
+export interface PayoutWallet {
+  wallet_address: string;
+  /** Live mode only. */
+  known_since?: Timestamp;
+  used_by: {
+    type: 'account' | 'rail' | 'product';
+    id?: string;
+  }[];
+}
+
+/** Number of entries on all pages. Exact up to 10,000, with some filters up to 2,000: the description of each list names them. */
+export type Total = number;
+
 export interface DisownPayoutRequest {
   wallet_address: string;
 }
@@ -1438,25 +1451,6 @@ export interface UpdateProductRequest {
   trusted_customer_ref?: boolean;
 }
 
-/** Number of entries on all pages. Exact up to 10,000, with some filters up to 2,000: the description of each list names them. */
-export type Total = number;
-
-export interface ProductPage {
-  /** Entries of this page. */
-  items: Product[];
-  /** Page number, from 1. */
-  page: number;
-  /** Maximum number of entries per page. */
-  per_page: number;
-  total: Total;
-  /** Number of pages. */
-  total_pages: number;
-  /** True if another page follows. */
-  has_more: boolean;
-  /** False if the list has more entries than `total`. */
-  total_exact?: false;
-}
-
 export interface Subscribing {
   /** Identifier of the native subscription: the buyer’s consent to one collection per period. */
   authorization_id: string;
@@ -1845,38 +1839,6 @@ export interface CompletedIdentity {
   expires_at: Timestamp;
 }
 
-export interface PaymentPage {
-  /** Entries of this page. */
-  items: Payment[];
-  /** Page number, from 1. */
-  page: number;
-  /** Maximum number of entries per page. */
-  per_page: number;
-  total: Total;
-  /** Number of pages. */
-  total_pages: number;
-  /** True if another page follows. */
-  has_more: boolean;
-  /** False if the list has more entries than `total`. */
-  total_exact?: false;
-}
-
-export interface UnmatchedPage {
-  /** Entries of this page. */
-  items: UnmatchedPayment[];
-  /** Page number, from 1. */
-  page: number;
-  /** Maximum number of entries per page. */
-  per_page: number;
-  total: Total;
-  /** Number of pages. */
-  total_pages: number;
-  /** True if another page follows. */
-  has_more: boolean;
-  /** False if the list has more entries than `total`. */
-  total_exact?: false;
-}
-
 export interface AcceptUnmatchedRequest {
   tx_signature: string;
 }
@@ -2048,7 +2010,6 @@ export interface ConfirmResponse {
 export interface MembershipDelivery {
   /** Status of the object. */
   status: 'not_required' | 'pending' | 'delivered' | 'failed' | 'revoked';
-  /** Provider name. */
   provider?: 'telegram' | 'discord';
   attempts: number;
   identity?: {
@@ -2105,36 +2066,114 @@ export interface Membership {
   version: number;
 }
 
-export interface MembershipPage {
-  /** Entries of this page. */
-  items: Membership[];
-  /** Page number, from 1. */
-  page: number;
-  /** Maximum number of entries per page. */
-  per_page: number;
-  total: Total;
-  /** Number of pages. */
-  total_pages: number;
-  /** True if another page follows. */
-  has_more: boolean;
-  /** False if the list has more entries than `total`. */
-  total_exact?: false;
+export interface Company {
+  name?: string;
+  address?: string;
+  tax_id?: string;
+  email?: string;
 }
 
-export interface ReceiptPage {
-  /** Entries of this page. */
-  items: Receipt[];
-  /** Page number, from 1. */
-  page: number;
-  /** Maximum number of entries per page. */
-  per_page: number;
-  total: Total;
-  /** Number of pages. */
-  total_pages: number;
-  /** True if another page follows. */
+export interface CustomerSums {
+  gross: string;
+  refunded: string;
+}
+
+export interface CustomerRecord {
+  /** Identifier of the customer. */
+  customer_id: string;
+  customer_ref?: string;
+  wallets: {
+    address: string;
+    source: 'key' | 'payment';
+  }[];
+  emails: {
+    email: string;
+    source: 'checkout' | 'merchant';
+  }[];
+  name?: string;
+  company?: Company;
+  metadata: Record<string, string>;
+  totals: {
+    payments: number;
+    USDC: CustomerSums;
+    SOL: CustomerSums;
+  };
+  /** Number of products with access, and of those that had it. */
+  access: {
+    active: number;
+    lapsed: number;
+  };
+  first_seen_at: Timestamp;
+  last_seen_at: Timestamp;
+  /** True for real money, false for the sandbox. */
+  livemode: boolean;
+  /** Time at which the object was created. */
+  created_at: Timestamp;
+  /** Time of the last change to the object. */
+  updated_at: Timestamp;
+  /** Version of the object. Each change increases it. */
+  version: number;
+}
+
+export interface CreateCustomerRequest {
+  /** Address of a Solana wallet. */
+  wallet_address?: string;
+  /** Your own name for the customer: 1 to 180 characters, no control characters, no leading or trailing space. Compared after Unicode NFC. */
+  customer_ref?: string;
+  email?: string;
+  name?: string;
+  company?: Company;
+  metadata?: Record<string, string>;
+}
+
+export interface ProductState {
+  /** Identifier of the product. */
+  product_id: string;
+  external_product_id?: string;
+  name: string;
+  /** True if consume would serve the customer. */
+  access: boolean;
+  reason?: 'expired' | 'exhausted' | 'revoked' | 'cancelled';
+  /** End of the paid time; null: no end. */
+  paid_through: Timestamp | null;
+  units: {
+    granted: number;
+    used: number;
+    remaining: number;
+  } | null;
+  grace_until?: Timestamp;
+  /** Identifier of the membership. */
+  membership_id?: string;
+  /** Identifier of the entitlement. A customer and a product always have the same one. */
+  entitlement_id?: string;
+  subscription?: {
+    authorization_id: string;
+    /** Status of the object. */
+    status: 'pending' | 'active' | 'past_due' | 'requires_reapproval' | 'cancel_requested' | 'cancelled' | 'expired';
+    next_charge_at?: Timestamp;
+    /** Price of each period, as the buyer agreed to it. */
+    amount: Money;
+  };
+  delivery?: {
+    /** Status of the object. */
+    status: 'not_required' | 'pending' | 'delivered' | 'failed' | 'revoked';
+  };
+}
+
+export interface CustomerState {
+  /** Identifier of the customer. */
+  customer_id: string;
+  customer_ref?: string;
+  as_of: Timestamp;
+  products: ProductState[];
   has_more: boolean;
-  /** False if the list has more entries than `total`. */
-  total_exact?: false;
+}
+
+export interface UpdateCustomerRequest {
+  email?: string | null;
+  name?: string | null;
+  company?: Company | null;
+  metadata?: Record<string, string | null>;
 }
 
 export interface ReceiptVerification {
@@ -2209,22 +2248,6 @@ export interface SendProofResponse {
   message_id: string;
 }
 
-export interface WebhookEndpointPage {
-  /** Entries of this page. */
-  items: WebhookEndpoint[];
-  /** Page number, from 1. */
-  page: number;
-  /** Maximum number of entries per page. */
-  per_page: number;
-  total: Total;
-  /** Number of pages. */
-  total_pages: number;
-  /** True if another page follows. */
-  has_more: boolean;
-  /** False if the list has more entries than `total`. */
-  total_exact?: false;
-}
-
 export interface CreateWebhookEndpointRequest {
   /** https URL that receives the events. */
   url: string;
@@ -2240,7 +2263,6 @@ export interface CreateWebhookEndpointRequest {
 export interface WebhookEndpoint {
   /** Identifier of the endpoint. */
   endpoint_id: string;
-  /** Kind of the object. */
   kind: 'webhook' | 'automation';
   /** URL that receives the events. */
   url: string;
@@ -2310,22 +2332,6 @@ export interface WebhookRecovery {
   scheduled: number;
 }
 
-export interface WebhookDeliveryPage {
-  /** Entries of this page. */
-  items: WebhookDelivery[];
-  /** Page number, from 1. */
-  page: number;
-  /** Maximum number of entries per page. */
-  per_page: number;
-  total: Total;
-  /** Number of pages. */
-  total_pages: number;
-  /** True if another page follows. */
-  has_more: boolean;
-  /** False if the list has more entries than `total`. */
-  total_exact?: false;
-}
-
 export interface SentWebhookDelivery extends WebhookDelivery {
   /** Request of the newest attempt, with the URL and the secrets of now. Absent before the first attempt, and without the stored event. */
   request?: {
@@ -2347,7 +2353,6 @@ export interface WebhookTimeline {
   items: {
     /** Time of the event or delivery. */
     at: Timestamp;
-    /** Kind of the object. */
     kind: 'event' | 'delivery';
     type: string;
     /** Identifier of the event. Use it to process each event once. */
@@ -2363,24 +2368,6 @@ export interface WebhookTimeline {
 
 /** Previous values of the changed fields, if known. */
 export type PreviousValues = Record<string, unknown>;
-
-export interface EventPage {
-  /** Entries of this page. */
-  items: SvcEvent[];
-  /** Page number, from 1. */
-  page: number;
-  /** Maximum number of entries per page. */
-  per_page: number;
-  total: Total;
-  /** Number of pages. */
-  total_pages: number;
-  /** True if another page follows. */
-  has_more: boolean;
-  /** False if the list has more entries than `total`. */
-  total_exact?: false;
-  /** Present if the search for `event_type` ended before the last event, so the list may contain further entries: continue with it as `after`. `has_more` is then true. */
-  next?: string;
-}
 
 export interface IntegrationHealth {
   /** Status of the object. */
@@ -2462,22 +2449,6 @@ export interface SupportTicket {
   livemode: boolean;
 }
 
-export interface SupportTicketPage {
-  /** Entries of this page. */
-  items: SupportTicket[];
-  /** Page number, from 1. */
-  page: number;
-  /** Maximum number of entries per page. */
-  per_page: number;
-  total: Total;
-  /** Number of pages. */
-  total_pages: number;
-  /** True if another page follows. */
-  has_more: boolean;
-  /** False if the list has more entries than `total`. */
-  total_exact?: false;
-}
-
 export interface SupportThread extends CreatedSupportTicket {
   /** Value of `before` that returns older messages. Absent if none exist. */
   messages_before?: string;
@@ -2485,7 +2456,6 @@ export interface SupportThread extends CreatedSupportTicket {
   timeline: {
     /** Time of the event or delivery. */
     at: Timestamp;
-    /** Kind of the object. */
     kind: 'event' | 'delivery';
     type: string;
     /** Identifier of the event. Use it to process each event once. */
@@ -2522,6 +2492,7 @@ export interface AuditEntry {
       | 'account'
       | 'app'
       | 'chat'
+      | 'customer'
       | 'delivery'
       | 'domain'
       | 'endpoint'
@@ -2564,22 +2535,6 @@ export interface AuditEntry {
   prev_hash?: string;
   /** SHA-256 of the RFC 8785 bytes of this entry without `hash`. */
   hash?: string;
-}
-
-export interface AuditEntryPage {
-  /** Entries of this page. */
-  items: AuditEntry[];
-  /** Page number, from 1. */
-  page: number;
-  /** Maximum number of entries per page. */
-  per_page: number;
-  total: Total;
-  /** Number of pages. */
-  total_pages: number;
-  /** True if another page follows. */
-  has_more: boolean;
-  /** False if the list has more entries than `total`. */
-  total_exact?: false;
 }
 
 export interface AuditLogVerification {
@@ -2692,27 +2647,10 @@ export interface RefundResponse {
   paid_through: Timestamp | null;
 }
 
-export interface EntitlementPage {
-  /** Entries of this page. */
-  items: Entitlement[];
-  /** Page number, from 1. */
-  page: number;
-  /** Maximum number of entries per page. */
-  per_page: number;
-  total: Total;
-  /** Number of pages. */
-  total_pages: number;
-  /** True if another page follows. */
-  has_more: boolean;
-  /** False if the list has more entries than `total`. */
-  total_exact?: false;
-}
-
 export interface Rail {
   /** Payment rail. GET /v1/access/rails lists them. */
   rail_id: 'solana_usdc' | 'solana_sol' | 'solana_usdc_subscription' | 'x402_solana_usdc' | 'mpp_solana_usdc';
   name: string;
-  /** Kind of the object. */
   kind: 'checkout' | 'subscription' | 'x402' | 'mpp';
   /** Asset: `USDC` or `SOL`. */
   asset: 'USDC' | 'SOL';
@@ -2725,22 +2663,6 @@ export interface Rail {
   status: 'available' | 'degraded' | 'unavailable';
   reason?: string;
   supports: string[];
-}
-
-export interface RailPage {
-  /** Entries of this page. */
-  items: Rail[];
-  /** Page number, from 1. */
-  page: number;
-  /** Maximum number of entries per page. */
-  per_page: number;
-  total: Total;
-  /** Number of pages. */
-  total_pages: number;
-  /** True if another page follows. */
-  has_more: boolean;
-  /** False if the list has more entries than `total`. */
-  total_exact?: false;
 }
 
 export interface RailSetting {
@@ -2759,22 +2681,6 @@ export interface RailSetting {
   origins?: string[];
   /** Time of the last change; null: never set. */
   updated_at: Timestamp | null;
-}
-
-export interface RailSettingPage {
-  /** Entries of this page. */
-  items: RailSetting[];
-  /** Page number, from 1. */
-  page: number;
-  /** Maximum number of entries per page. */
-  per_page: number;
-  total: Total;
-  /** Number of pages. */
-  total_pages: number;
-  /** True if another page follows. */
-  has_more: boolean;
-  /** False if the list has more entries than `total`. */
-  total_exact?: false;
 }
 
 export interface RailSettingUpdate {
@@ -2857,22 +2763,6 @@ export interface ProductRail extends Omit<Rail, 'reason'> {
   reason?: string;
   /** Call that resolves the problem. */
   fix?: Fix;
-}
-
-export interface ProductRailPage {
-  /** Entries of this page. */
-  items: ProductRail[];
-  /** Page number, from 1. */
-  page: number;
-  /** Maximum number of entries per page. */
-  per_page: number;
-  total: Total;
-  /** Number of pages. */
-  total_pages: number;
-  /** True if another page follows. */
-  has_more: boolean;
-  /** False if the list has more entries than `total`. */
-  total_exact?: false;
 }
 
 export interface SubscriptionPlan {
@@ -3159,36 +3049,11 @@ export interface SoldResource {
   extensions: Record<string, unknown>;
 }
 
-export interface CatalogueResourcePage {
-  x402Version: 2;
-  items: SoldResource[];
-  pagination: {
-    limit: number;
-    offset: number;
-    /** Number of resources on all pages. */
-    total: number;
-  };
-}
-
-export interface CatalogueSearchPage {
-  x402Version: 2;
-  /** Resources of this page, the best first. */
-  resources: SoldResource[];
-  /** True if not all resources were searched. Narrow the query. */
-  partialResults: boolean;
-  pagination: {
-    limit: number;
-    /** Position of the next page; null on the last one. */
-    cursor: string | null;
-  };
-}
-
 export type ShopDocument = Record<string, unknown>;
 
 export interface Listing {
   /** Identifier of the listing. Absent for a product without listed routes. */
   listing_id?: string;
-  /** Kind of the object. */
   kind: 'product' | 'facilitator';
   /** Identifier of the product. */
   product_id?: string;
@@ -3245,22 +3110,6 @@ export interface Fix {
   transaction?: string;
   /** Page that explains the transaction and lets a wallet sign and send it. */
   sign_url?: string;
-}
-
-export interface ListingPage {
-  /** Entries of this page. */
-  items: Listing[];
-  /** Page number, from 1. */
-  page: number;
-  /** Maximum number of entries per page. */
-  per_page: number;
-  total: Total;
-  /** Number of pages. */
-  total_pages: number;
-  /** True if another page follows. */
-  has_more: boolean;
-  /** False if the list has more entries than `total`. */
-  total_exact?: false;
 }
 
 export interface RefreshedListings {
@@ -3425,22 +3274,6 @@ export interface MeteredCommitRequest {
     [key: string]: unknown;
   };
   [key: string]: unknown;
-}
-
-export interface NativeSubscriptionPage {
-  /** Entries of this page. */
-  items: NativeSubscription[];
-  /** Page number, from 1. */
-  page: number;
-  /** Maximum number of entries per page. */
-  per_page: number;
-  total: Total;
-  /** Number of pages. */
-  total_pages: number;
-  /** True if another page follows. */
-  has_more: boolean;
-  /** False if the list has more entries than `total`. */
-  total_exact?: false;
 }
 
 export interface CancelIntent {
@@ -4043,6 +3876,230 @@ export interface PayerLimit {
   day: string;
 }
 
+export interface PayoutWalletPage {
+  items: PayoutWallet[];
+  page: number;
+  per_page: number;
+  total: Total;
+  total_pages: number;
+  has_more: boolean;
+  /** False if the list has more entries than `total`. */
+  total_exact?: false;
+}
+
+export interface ProductPage {
+  items: Product[];
+  page: number;
+  per_page: number;
+  total: Total;
+  total_pages: number;
+  has_more: boolean;
+  /** False if the list has more entries than `total`. */
+  total_exact?: false;
+}
+
+export interface PaymentPage {
+  items: Payment[];
+  page: number;
+  per_page: number;
+  total: Total;
+  total_pages: number;
+  has_more: boolean;
+  /** False if the list has more entries than `total`. */
+  total_exact?: false;
+}
+
+export interface UnmatchedPage {
+  items: UnmatchedPayment[];
+  page: number;
+  per_page: number;
+  total: Total;
+  total_pages: number;
+  has_more: boolean;
+  /** False if the list has more entries than `total`. */
+  total_exact?: false;
+}
+
+export interface MembershipPage {
+  items: Membership[];
+  page: number;
+  per_page: number;
+  total: Total;
+  total_pages: number;
+  has_more: boolean;
+  /** False if the list has more entries than `total`. */
+  total_exact?: false;
+}
+
+export interface CustomerPage {
+  items: CustomerRecord[];
+  page: number;
+  per_page: number;
+  total: Total;
+  total_pages: number;
+  has_more: boolean;
+  /** False if the list has more entries than `total`. */
+  total_exact?: false;
+}
+
+export interface ReceiptPage {
+  items: Receipt[];
+  page: number;
+  per_page: number;
+  total: Total;
+  total_pages: number;
+  has_more: boolean;
+  /** False if the list has more entries than `total`. */
+  total_exact?: false;
+}
+
+export interface WebhookEndpointPage {
+  items: WebhookEndpoint[];
+  page: number;
+  per_page: number;
+  total: Total;
+  total_pages: number;
+  has_more: boolean;
+  /** False if the list has more entries than `total`. */
+  total_exact?: false;
+}
+
+export interface WebhookDeliveryPage {
+  items: WebhookDelivery[];
+  page: number;
+  per_page: number;
+  total: Total;
+  total_pages: number;
+  has_more: boolean;
+  /** False if the list has more entries than `total`. */
+  total_exact?: false;
+}
+
+export interface EventPage {
+  items: SvcEvent[];
+  page: number;
+  per_page: number;
+  total: Total;
+  total_pages: number;
+  has_more: boolean;
+  /** False if the list has more entries than `total`. */
+  total_exact?: false;
+  /** Present if the search for `event_type` ended before the last event, so the list may contain further entries: continue with it as `after`. `has_more` is then true. */
+  next?: string;
+}
+
+export interface SupportTicketPage {
+  items: SupportTicket[];
+  page: number;
+  per_page: number;
+  total: Total;
+  total_pages: number;
+  has_more: boolean;
+  /** False if the list has more entries than `total`. */
+  total_exact?: false;
+}
+
+export interface AuditEntryPage {
+  items: AuditEntry[];
+  page: number;
+  per_page: number;
+  total: Total;
+  total_pages: number;
+  has_more: boolean;
+  /** False if the list has more entries than `total`. */
+  total_exact?: false;
+}
+
+export interface EntitlementPage {
+  items: Entitlement[];
+  page: number;
+  per_page: number;
+  total: Total;
+  total_pages: number;
+  has_more: boolean;
+  /** False if the list has more entries than `total`. */
+  total_exact?: false;
+}
+
+export interface RailPage {
+  items: Rail[];
+  page: number;
+  per_page: number;
+  total: Total;
+  total_pages: number;
+  has_more: boolean;
+  /** False if the list has more entries than `total`. */
+  total_exact?: false;
+}
+
+export interface RailSettingPage {
+  items: RailSetting[];
+  page: number;
+  per_page: number;
+  total: Total;
+  total_pages: number;
+  has_more: boolean;
+  /** False if the list has more entries than `total`. */
+  total_exact?: false;
+}
+
+export interface ProductRailPage {
+  items: ProductRail[];
+  page: number;
+  per_page: number;
+  total: Total;
+  total_pages: number;
+  has_more: boolean;
+  /** False if the list has more entries than `total`. */
+  total_exact?: false;
+}
+
+export interface CatalogueResourcePage {
+  x402Version: 2;
+  items: SoldResource[];
+  pagination: {
+    limit: number;
+    offset: number;
+    /** Number of resources on all pages. */
+    total: number;
+  };
+}
+
+export interface CatalogueSearchPage {
+  x402Version: 2;
+  /** Resources of this page, the best first. */
+  resources: SoldResource[];
+  /** True if not all resources were searched. Narrow the query. */
+  partialResults: boolean;
+  pagination: {
+    limit: number;
+    /** Position of the next page; null on the last one. */
+    cursor: string | null;
+  };
+}
+
+export interface ListingPage {
+  items: Listing[];
+  page: number;
+  per_page: number;
+  total: Total;
+  total_pages: number;
+  has_more: boolean;
+  /** False if the list has more entries than `total`. */
+  total_exact?: false;
+}
+
+export interface NativeSubscriptionPage {
+  items: NativeSubscription[];
+  page: number;
+  per_page: number;
+  total: Total;
+  total_pages: number;
+  has_more: boolean;
+  /** False if the list has more entries than `total`. */
+  total_exact?: false;
+}
+
 export interface Event {
   id: string;
   type: EventType;
@@ -4083,6 +4140,13 @@ export interface EndSessionsQuery {
 export interface RemoveMemberQuery {
   /** Also ends what the member made: `keys` revokes keys, `endpoints` disables endpoints and hooks. Separated by a comma. */
   with?: string;
+}
+
+export interface ListPayoutWalletsQuery {
+  /** Page number, from 1. */
+  page?: number;
+  /** Number of entries per page. */
+  per_page?: number;
 }
 
 export interface StartOAuthQuery {
@@ -4139,6 +4203,8 @@ export interface ListPaymentsQuery {
   status?: 'PENDING_SIGNATURE' | 'PENDING_CONFIRMATION' | 'CONFIRMED' | 'FAILED';
   /** Return only objects of this product. */
   product_id?: string;
+  /** Return only objects of this customer. */
+  customer_id?: string;
   /** Return only objects of the customer with this reference. */
   customer_ref?: string;
   /** Return only payments from this wallet. */
@@ -4192,10 +4258,46 @@ export interface ListMembershipsQuery {
   status?: 'pending' | 'active' | 'grace' | 'expired' | 'cancelled';
   /** Return only objects of this product. */
   product_id?: string;
+  /** Return only objects of this customer. */
+  customer_id?: string;
   /** Return only objects of the customer with this wallet. */
   wallet_address?: string;
   /** Search text. Matches the beginning (4 characters or more) of a payment id, receipt id, transaction signature, wallet, email address or membership id. */
   q?: string;
+}
+
+export interface ListCustomersQuery {
+  /** Page number, from 1. */
+  page?: number;
+  /** Number of entries per page. */
+  per_page?: number;
+  /** Return only objects of the customer with this reference. */
+  customer_ref?: string;
+  /** Return only objects of this product. */
+  product_id?: string;
+  /** Return only objects from this time on. A date means its beginning in UTC. */
+  created_from?: string;
+  /** Return only objects before this time. */
+  created_to?: string;
+  /** Return only objects of the customer with this wallet. */
+  wallet_address?: string;
+  /** Return only objects of the customer with this email address. */
+  email?: string;
+  /** Access to any product. */
+  access?: 'active' | 'lapsed' | 'none';
+  /** Beginning of a reference, wallet, email address or name. */
+  q?: string;
+  /** Order, newest first. */
+  sort?: 'last_seen_at' | 'created_at';
+}
+
+export interface FindCustomerStateQuery {
+  /** Return only objects of the customer with this reference. */
+  customer_ref?: string;
+  /** Return only objects of the customer with this wallet. */
+  wallet_address?: string;
+  /** Return only objects of the customer with this email address. */
+  email?: string;
 }
 
 export interface ListReceiptsQuery {
@@ -4348,6 +4450,8 @@ export interface ListEntitlementsQuery {
   product_id?: string;
   /** Your own name for the product: up to 180 characters, unique within its mode. Send either this or `product_id`. */
   external_product_id?: string;
+  /** Return only objects of this customer. */
+  customer_id?: string;
   /** Return only objects of the customer with this wallet. */
   wallet_address?: string;
   /** Return only objects of the customer with this reference. */
@@ -4431,6 +4535,8 @@ export interface ListNativeSubscriptionsQuery {
   status?: 'pending' | 'active' | 'past_due' | 'requires_reapproval' | 'cancel_requested' | 'cancelled' | 'expired';
   /** Return only objects of this product. */
   product_id?: string;
+  /** Return only objects of this customer. */
+  customer_id?: string;
 }
 
 export interface ListSandboxSessionsQuery {

@@ -21,6 +21,7 @@ const ELSEWHERE = new Set([
   'PATCH /v1/account/me/security',
   'DELETE /v1/account/account',
   'POST /v1/account/not-me',
+  'POST /v1/account/payouts/disown',
   'PUT /v1/account/domain',
   'POST /v1/access/native-subscriptions/{authorization_id}/stop',
   'POST /v1/testing/sessions',

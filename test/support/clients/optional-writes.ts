@@ -7,6 +7,7 @@ import { CONNECTOR_SECRETS, testEnv } from '../runner/env.ts';
 import { emailedToken, mailConfig } from '../servers/mail.ts';
 import { TestProcessor } from '../servers/processor.ts';
 import { type Merchant, strangerAddress, World } from '../world.ts';
+import { customerWrites } from './customer-writes.ts';
 import { factorWrites } from './factor-writes.ts';
 import { tokenSignedIn } from './session.ts';
 
@@ -236,11 +237,7 @@ export const WRITES: Record<string, () => Promise<Write>> = {
     return { method: 'DELETE', path: '/v1/account/domain', by: token, effects: async () => 1 - (await left()) };
   },
   ...factorWrites(w),
-  'POST /v1/memberships/{membership_id}/retry-delivery': async () => {
-    const { confirmed } = await w.purchase(await w.product(people.ada), await w.chain.wallet());
-    const id = confirmed.membership_id;
-    return { path: `/v1/memberships/${id}/retry-delivery`, effects: () => count('memberships WHERE id = ?', id) };
-  },
+  ...customerWrites(w, () => people.ada),
   'POST /v1/account/delivery/test': async () => {
     const effects = () => count("platform_checks WHERE provider = 'telegram'");
     return { path: '/v1/account/delivery/test', body: { provider: 'telegram' }, other: { provider: 'discord' }, effects };

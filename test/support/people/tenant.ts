@@ -76,6 +76,7 @@ async function makeObjects(w: World, merchant: Merchant, name: string, isLive: b
   const customer_ref = `${name}-customer`;
   const customer = { customer_ref };
   const app = await make('/v1/access/apps', { name: `${secret} app`, homepage_url: `https://${secret}.example.com` });
+  const noted = await make('/v1/customers', { customer_ref: `${name}-noted`, email: `noted@${secret}.example.com` });
   const url = `${testEnv.TEST_RECEIVER_URL}/ok/${secret}`;
   const endpoint = await make('/v1/webhooks/endpoints', { url, description: `hears of ${secret}` });
   const sent = await make(`/v1/webhooks/endpoints/${endpoint.endpoint_id}/test`, {});
@@ -89,6 +90,7 @@ async function makeObjects(w: World, merchant: Merchant, name: string, isLive: b
     slug: product.slug,
     external_product_id,
     access_app_id: app.access_app_id,
+    customer_id: noted.customer_id,
     endpoint_id: endpoint.endpoint_id,
     delivery_id: String(sent.delivery_id),
     entitlement_id: granted.entitlement_id,
@@ -127,7 +129,7 @@ async function sell(w: World, merchant: Merchant, name: string, { slug, product_
 
 /** Fields that only the merchant may read. All others are shown to the holder of a link. */
 const PRIVATE =
-  /^(?:endpoint_id|entitlement_id|key_id|customer_ref|ticket_id|handoff_token|consumption_id|access_app_id|setup_|payment_signature)/;
+  /^(?:endpoint_id|entitlement_id|key_id|customer_(?:ref|id)|ticket_id|handoff_token|consumption_id|access_app_id|setup_|payment_signature)/;
 
 /**
  * Texts that identify a tenant in one mode: all of them, or those in no public answer. Includes ids of events and keys, emails and private

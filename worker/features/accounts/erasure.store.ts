@@ -6,6 +6,7 @@ import { eraseActs } from '#platform/db/acts/acts.ts';
 import type { Write } from '#platform/db/commit.ts';
 import { accounts } from '#platform/db/tables/accounts.ts';
 import { handoffs } from '#platform/db/tables/checkout.ts';
+import { customers } from '#platform/db/tables/entitlements.ts';
 import { acts } from '#platform/db/tables/events.ts';
 import { idempotencyRecords } from '#platform/db/tables/idempotency.ts';
 import { apiKeys } from '#platform/db/tables/keys.ts';
@@ -38,6 +39,7 @@ export function eraseWhatNames(ctx: Shard, accountId: AccountId, max: number): W
   const ofKeys = and(eq(apiKeys.merchantId, accountId), inArray(apiKeys.livemode, both), ne(apiKeys.name, ''));
   const ofApps = and(eq(accessApps.merchantId, accountId), inArray(accessApps.livemode, both), ne(accessApps.name, ''));
   const ofMetadata = and(eq(receiptMetadata.merchantId, accountId), inArray(receiptMetadata.livemode, both));
+  const ofCustomers = and(eq(customers.merchantId, accountId), inArray(customers.livemode, both));
   const ofHandoffs = and(eq(handoffs.merchantId, accountId), inArray(handoffs.livemode, both), isNull(handoffs.paymentId));
   const ofProducts = and(eq(products.merchantId, accountId), inArray(products.livemode, both), isNotNull(products.payoutWallet));
   return [
@@ -73,6 +75,7 @@ export function eraseWhatNames(ctx: Shard, accountId: AccountId, max: number): W
     ...eraseOffice(ctx, accountId, max),
     eraseAnswers(ctx, accountId, max),
     db.delete(handoffs).where(upTo(db, handoffs, ofHandoffs, max)),
+    db.delete(customers).where(upTo(db, customers, ofCustomers, max, sql`id`)),
   ];
 }
 

@@ -1,10 +1,11 @@
+import { CUSTOMER_EVENT_TYPES, planFoldedCustomers } from '#features/customers/fold.ts';
 import type { Db, Scope, Shard } from '#platform/context.ts';
 import { commit, type Write } from '#platform/db/commit.ts';
 import { mayGoOn, type Swept } from '#platform/db/sweeps.ts';
 import type { StoredEvent } from '#platform/db/tables/events.ts';
 import type { AnalyticsCursor } from '#platform/db/tables/office/analytics.ts';
 import { deliveryCounts } from '#rules/analytics/answer-times.ts';
-import { type MetricDelta, negated } from '#rules/analytics/metrics.ts';
+import { countsOf, type MetricDelta, negated } from '#rules/analytics/metrics.ts';
 import { deltasFromEvent, METRIC_EVENT_TYPES } from './deltas.ts';
 import { aggregate, merge } from './merge.ts';
 import {
@@ -23,11 +24,12 @@ import {
 /** Events per step: each touches at most two days of its merchant. */
 const EVENTS_MAX = 250;
 const DELIVERIES_MAX = 500;
+const FOLDED_EVENT_TYPES = [...METRIC_EVENT_TYPES, ...CUSTOMER_EVENT_TYPES];
 /** Steps per invocation: each is about five statements. */
 const STEPS_MAX = 100;
 
 /**
- * Folds new events and ended deliveries, live first, so that live metrics do not wait for the sandbox. Each step commits its sums and the
+ * Folds new events into metrics and customers, and ended deliveries, live first, so that live metrics do not wait for the sandbox. Each step commits its sums and the
  * cursor in one batch, so a crash neither loses nor doubles anything.
  */
 export async function sweepAnalytics(ctx: Shard): Promise<Swept> {
@@ -45,10 +47,20 @@ const foldMode = async (ctx: Shard, cursor: AnalyticsCursor): Promise<number> =>
   (await foldEvents(ctx, cursor)) || foldDeliveries(ctx, steppedCursor(cursor));
 
 async function foldEvents(ctx: Shard, cursor: AnalyticsCursor): Promise<number> {
-  const { found, end } = await listMetricEvents(ctx.db, cursor, METRIC_EVENT_TYPES, EVENTS_MAX);
+  const { found, end } = await listMetricEvents(ctx.db, cursor, FOLDED_EVENT_TYPES, EVENTS_MAX);
   const isEnd = found.length < EVENTS_MAX;
   const after = { seq: isEnd ? end : found.at(-1)!.seq, ...(isEnd ? { foldedAt: ctx.now } : {}) };
-  await fold(ctx, stepAnalyticsCursor(ctx, cursor, after), found.flatMap(deltasFromEvent));
+  const each = found.map((event) => ({ event, deltas: deltasFromEvent(event) }));
+  const ofCustomers = await planFoldedCustomers(
+    ctx.db,
+    each.map(({ event, deltas }) => ({ event, counts: countsOf(...deltas.map(({ counts }) => counts)) })),
+  );
+  const writes = [...stepAnalyticsCursor(ctx, cursor, after), ...ofCustomers];
+  await fold(
+    ctx,
+    writes,
+    each.flatMap(({ deltas }) => deltas),
+  );
   return found.length;
 }
 

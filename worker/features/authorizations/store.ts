@@ -118,19 +118,25 @@ export const scheduleSigner = ({ db, merchantId, now }: Scope, wallet: string): 
 interface AuthorizationFilter {
   status?: AuthorizationStatus | undefined;
   productId?: ProductId | undefined;
+  customer?: Customer | undefined;
 }
 
 /** Lists the merchant's authorizations in one mode, newest first. */
 export const listOwnAuthorizations = (
   scope: Scope,
-  { status, productId }: AuthorizationFilter,
+  { status, productId, customer }: AuthorizationFilter,
   page: PageRequest,
 ): Promise<Listed<AuthorizationRow>> => {
   const narrowed = rowsOf(subscriptionAuthorizations, scope, [
     [subscriptionAuthorizations.status, status],
     [subscriptionAuthorizations.productId, productId],
   ]);
-  return listPage(scope.db, subscriptionAuthorizations, narrowed, newestFirst(createdAt), page);
+  const isTheirs =
+    customer &&
+    ('customerRef' in customer
+      ? eq(customerRef, customer.customerRef)
+      : and(eq(subscriberWallet, customer.walletAddress), isNull(customerRef)));
+  return listPage(scope.db, subscriptionAuthorizations, and(narrowed, isTheirs)!, newestFirst(createdAt), page);
 };
 
 export const listAuthorizations = (db: Db, ids: AuthorizationId[]): Promise<AuthorizationRow[]> =>

@@ -16,7 +16,7 @@ import { scheduleProbes } from './store.ts';
 const ListingBody = z
   .object({
     listing_id: z.uuid().optional().describe('Identifier of the listing. Absent for a product without listed routes.'),
-    kind: z.enum(['product', 'facilitator']).describe('Kind of the object.'),
+    kind: z.enum(['product', 'facilitator']),
     product_id: ProductUuid.optional(),
     resource: z.string().describe('URL of the resource. Parameters of its path are written `:name`.'),
     method: z.string().optional().describe('HTTP method.'),

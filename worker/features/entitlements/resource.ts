@@ -8,19 +8,24 @@ import type { Customer, EntitlementSnapshot } from '#rules/balance.ts';
 /** Any address can be a customer, including program addresses, so only the format is checked. */
 const WalletAddress = z.string().refine((text) => base58Bytes(text, 32) !== null, 'Not a Solana address');
 
+/** Fields that name a customer. Requests send exactly one. */
+export const namedCustomer = {
+  wallet_address: WalletAddress.optional().describe('Address of a Solana wallet.'),
+  customer_ref: OwnName.optional().describe(
+    'Your own name for the customer: 1 to 180 characters, no control characters, no leading or trailing space. Compared after Unicode NFC.',
+  ),
+};
+type Named = { wallet_address?: string | undefined; customer_ref?: string | undefined };
+export const namesOneCustomer = (customer: Named): boolean =>
+  (customer.wallet_address === undefined) !== (customer.customer_ref === undefined);
+export const ONE_CUSTOMER = { message: 'Expected exactly one of wallet_address and customer_ref' };
+
 export const CustomerBody = z
-  .object({
-    wallet_address: WalletAddress.optional().describe('Address of a Solana wallet.'),
-    customer_ref: OwnName.optional().describe(
-      'Your own name for the customer: 1 to 180 characters, no control characters, no leading or trailing space. Compared after Unicode NFC.',
-    ),
-  })
-  .refine((customer) => (customer.wallet_address === undefined) !== (customer.customer_ref === undefined), {
-    message: 'Expected exactly one of wallet_address and customer_ref',
-  })
+  .object(namedCustomer)
+  .refine(namesOneCustomer, ONE_CUSTOMER)
   .openapi('Customer', { example: { wallet_address: '5pwBVW7LsqxeEMCBViQ7SX2wxfdswJrpZodhKbCAuzrJ' } });
 
-export const customerOf = (body: z.infer<typeof CustomerBody>): Customer =>
+export const customerOf = (body: Named): Customer =>
   body.wallet_address === undefined ? { customerRef: body.customer_ref! } : { walletAddress: body.wallet_address };
 
 const toCustomerResource = (customer: Customer): z.infer<typeof CustomerBody> =>

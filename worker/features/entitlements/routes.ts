@@ -4,9 +4,10 @@ import { COUNTED_FILTERED_MAX, LIFE } from '#core/limits.ts';
 import { isoOrNull } from '#core/time.ts';
 import { productRef, resolveProductId } from '#features/products/product-ref.ts';
 import { pageRequest, toPage } from '#platform/db/page.ts';
+import { narrowToCustomer } from '#platform/db/search/customer.ts';
 import { OwnName } from '#platform/http/bodies/own-fields.ts';
 import { idempotentRequest } from '#platform/http/idempotency-key.ts';
-import { countedLessWith, EntitlementUuid, ModeQuery, orNull, PageQuery, PaidThrough, pageOf } from '#platform/http/openapi.ts';
+import { countedLessWith, EntitlementUuid, ModeQuery, OfCustomer, orNull, PageQuery, PaidThrough, pageOf } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
 import { listEntitlements, readEntitlement, refundConsumption } from './entitlement.ts';
 import { EntitlementBody, toEntitlementResource } from './resource.ts';
@@ -68,6 +69,7 @@ export const entitlementRoutes = routes('Entitlements', 'customers')
         ...PageQuery,
         ...ModeQuery,
         ...productRef,
+        customer_id: OfCustomer,
         wallet_address: z.string().max(64).optional().describe('Return only objects of the customer with this wallet.'),
         customer_ref: OwnName.optional().describe('Return only objects of the customer with this reference.'),
         status: z.enum(['active', 'exhausted', 'expired', 'revoked']).optional().describe('Return only objects with this status.'),
@@ -82,10 +84,11 @@ export const entitlementRoutes = routes('Entitlements', 'customers')
     answer: async ({ scope, query }) => {
       const isNamed = query.product_id !== undefined || query.external_product_id !== undefined;
       const page = pageRequest(query, isNamed || query.status !== undefined ? COUNTED_FILTERED_MAX : undefined);
+      const named = { walletAddress: query.wallet_address, customerRef: query.customer_ref };
       const filter = {
         ...(isNamed ? { productId: await resolveProductId(scope, query, 'query') } : {}),
-        walletAddress: query.wallet_address,
-        customerRef: query.customer_ref,
+        ...named,
+        ...(await narrowToCustomer(scope, query.customer_id, named)),
         status: query.status,
       };
       return toPage(page, await listEntitlements(scope, filter, page), toEntitlementResource);

@@ -19,7 +19,7 @@ import { AUTHORIZATION, MEMBERSHIP, PLACEMENT } from '#rules/states.ts';
 const DeliveryBody = z
   .object({
     status: z.enum(['not_required', ...PLACEMENT.states]).describe('Status of the object.'),
-    provider: z.enum(IDENTITY_PROVIDERS).optional().describe('Provider name.'),
+    provider: z.enum(IDENTITY_PROVIDERS).optional(),
     attempts: z.int(),
     identity: z
       .object({

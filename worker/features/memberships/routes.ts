@@ -4,9 +4,10 @@ import type { MembershipId, PaymentId, ProductId } from '#core/ids.ts';
 import { COUNTED_FILTERED_MAX, OWN_NAME_MAX } from '#core/limits.ts';
 import { belongsTo } from '#platform/context.ts';
 import { pageRequest, toPage } from '#platform/db/page.ts';
+import { narrowToCustomer } from '#platform/db/search/customer.ts';
 import { SEARCHED_MAX } from '#platform/db/search/named.ts';
 import { OwnName } from '#platform/http/bodies/own-fields.ts';
-import { countedLessWith, idOf, idParam, PageQuery, pageOf } from '#platform/http/openapi.ts';
+import { countedLessWith, idOf, idParam, OfCustomer, PageQuery, pageOf } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
 import { MEMBERSHIP } from '#rules/states.ts';
 import { MembershipBody, toMembershipResource } from './resource.ts';
@@ -59,6 +60,7 @@ export const membershipRoutes = routes('Memberships', 'customers')
       ...PageQuery,
       status: z.enum(MEMBERSHIP.states).optional().describe('Return only objects with this status.'),
       product_id: idOf<ProductId>().optional().describe('Return only objects of this product.'),
+      customer_id: OfCustomer,
       wallet_address: z.string().max(64).optional().describe('Return only objects of the customer with this wallet.'),
       q: z
         .string()
@@ -71,9 +73,13 @@ export const membershipRoutes = routes('Memberships', 'customers')
         ),
     },
     returns: pageOf(MembershipBody, 'MembershipPage'),
-    answer: async ({ scope, query: { status, product_id: productId, wallet_address: walletAddress, q, ...query } }) => {
+    answer: async ({
+      scope,
+      query: { status, product_id: productId, customer_id: customerId, wallet_address: walletAddress, q, ...query },
+    }) => {
       const page = pageRequest(query, status !== undefined && walletAddress !== undefined ? COUNTED_FILTERED_MAX : undefined);
-      const found = await listMemberships(scope, { status, productId, walletAddress, q }, page);
+      const customer = await narrowToCustomer(scope, customerId);
+      const found = await listMemberships(scope, { status, productId, walletAddress, customer, q }, page);
       return toPage(page, found, (membership) => toMembershipResource(membership, { isOwners: true }));
     },
   })

@@ -12,6 +12,7 @@ import { archivedPayments } from '#platform/db/tables/archives.ts';
 import { type Membership, memberships } from '#platform/db/tables/memberships.ts';
 import { payments } from '#platform/db/tables/payments.ts';
 import { casUpdate, commitMany, type RowStep, updateUnversioned } from '#platform/db/versioned.ts';
+import type { Customer } from '#rules/balance.ts';
 import { purchasedDeliveryOf } from '#rules/members/placement.ts';
 import { MEMBERSHIP, type MembershipStatus } from '#rules/states.ts';
 import type { AuthorizationStatus } from '#rules/subscriptions/authorization.ts';
@@ -21,6 +22,7 @@ interface MembershipFilter {
   status?: MembershipStatus | undefined;
   productId?: ProductId | undefined;
   walletAddress?: string | undefined;
+  customer?: Customer | undefined;
   /** Prefix of an id or reference of a membership or its payment. Without a match, a search text. */
   q?: string | undefined;
 }
@@ -46,11 +48,13 @@ const NEWEST_FIRST = sql.raw('ORDER BY 2 DESC, 1 DESC');
 
 type Narrowed = Omit<MembershipFilter, 'q'>;
 
-/** The plus signs force the index of the wallet. */
-const conditionsOf = ({ merchantId, livemode }: Scope, { status, productId, walletAddress }: Narrowed): (SQL | undefined)[] => [
+/** The plus signs force the index of the wallet or customer. */
+const conditionsOf = ({ merchantId, livemode }: Scope, { status, productId, walletAddress, customer }: Narrowed): (SQL | undefined)[] => [
   sql`m.merchant_id = ${boundId(merchantId)} AND m.livemode = ${livemode ? 1 : 0}`,
-  productId && sql`${sql.raw(walletAddress === undefined ? '' : '+')}m.product_id = ${boundId(productId)}`,
-  status && sql`${sql.raw(walletAddress === undefined ? '' : '+')}m.status = ${status}`,
+  productId && sql`${sql.raw((walletAddress ?? customer) === undefined ? '' : '+')}m.product_id = ${boundId(productId)}`,
+  customer && walletAddress !== undefined ? or(...ofWallet(walletAddress)) : undefined,
+  customer && sql`m.customer_key = ${'customerRef' in customer ? `ref:${customer.customerRef}` : `wallet:${customer.walletAddress}`}`,
+  status && sql`${sql.raw((walletAddress ?? customer) === undefined ? '' : '+')}m.status = ${status}`,
 ];
 
 /** SQL conditions of a wallet's memberships, each with an index: those of the wallet itself, and those of its references. */
@@ -61,11 +65,11 @@ const ofWallet = (wallet: string): SQL[] => [
 
 /** SELECT of ids and times. Each branch has an index in the order of time, so that SQLite merges the branches and reads one page. */
 function selectNewest(scope: Scope, filter: Narrowed): SQL {
-  const { status, productId, walletAddress } = filter;
+  const { status, productId, walletAddress, customer } = filter;
   const branches =
-    walletAddress !== undefined
+    walletAddress !== undefined && customer === undefined
       ? ofWallet(walletAddress)
-      : status === undefined && productId === undefined
+      : status === undefined && productId === undefined && customer === undefined
         ? MEMBERSHIP.states.map((state) => sql`m.status = ${state}`)
         : [undefined];
   const selections = branches.map(

@@ -4,6 +4,7 @@ import { listLinks } from '#features/receipts/hash-chain.ts';
 import { ReceiptBody, toReceiptResource } from '#features/receipts/receipt.ts';
 import { MONEY_RETENTION_MS } from '#platform/db/idempotency-record.ts';
 import { pageRequest, toPage } from '#platform/db/page.ts';
+import { narrowToCustomer } from '#platform/db/search/customer.ts';
 import { TxSignature } from '#platform/http/bodies/tx-signature.ts';
 import { countedLessWith, ModeQuery, ok, PageQuery, pageOf } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
@@ -26,7 +27,8 @@ export const merchantPaymentRoutes = routes('Payments', 'payments')
     query: z.object({ ...PageQuery, ...FilterQuery, ...ModeQuery }).check(refuseReversed),
     returns: pageOf(PaymentBody, 'PaymentPage'),
     answer: async ({ scope, query }) => {
-      const filter = filterOf(query);
+      const named = { customerRef: query.customer_ref, walletAddress: query.wallet };
+      const filter = filterOf(query, await narrowToCustomer(scope, query.customer_id, named));
       const page = pageRequest(query, filter.status !== undefined && filter.productId !== undefined ? COUNTED_FILTERED_MAX : undefined);
       const found = await listPayments(scope, filter, page);
       const paymentIds = found.items.map(({ id }) => id);

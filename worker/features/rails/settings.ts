@@ -24,7 +24,7 @@ export const RailBody = z
   .object({
     rail_id: z.enum(RAIL_IDS).describe('Payment rail. GET /v1/access/rails lists them.'),
     name: z.string(),
-    kind: z.enum(RAIL_KINDS).describe('Kind of the object.'),
+    kind: z.enum(RAIL_KINDS),
     asset: AssetName,
     network: NetworkId,
     mint: z.string().optional().describe('Mint address of the token; absent for SOL.'),

@@ -9,7 +9,7 @@ import { accounts, loginNonces, payoutWallets } from '#platform/db/tables/accoun
 import { archiveDrafts, archives } from '#platform/db/tables/archives.ts';
 import { paymentCandidates } from '#platform/db/tables/candidates.ts';
 import { handoffs, identitySessions, paymentSessions } from '#platform/db/tables/checkout.ts';
-import { entitlements } from '#platform/db/tables/entitlements.ts';
+import { customers, entitlements } from '#platform/db/tables/entitlements.ts';
 import { acts } from '#platform/db/tables/events.ts';
 import { apiKeys } from '#platform/db/tables/keys.ts';
 import { mails } from '#platform/db/tables/mail.ts';
@@ -213,6 +213,7 @@ export async function deleteSubjects(db: Db, setups: EndedSetup[], limit: number
 const OF_SETUPS = [
   ...[apiKeys, webhookEndpoints, products, accessApps, railSettings],
   ...[supportTickets, analyticsDays, analyticsQuarters, analyticsTotals, endedDeliveries],
+  customers,
 ];
 
 /**

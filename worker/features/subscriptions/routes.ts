@@ -8,9 +8,10 @@ import { listOwnAuthorizations } from '#features/authorizations/store.ts';
 import { belongsTo } from '#platform/context.ts';
 import { homeOf } from '#platform/db/directory.ts';
 import { pageRequest, toPage } from '#platform/db/page.ts';
+import { narrowToCustomer } from '#platform/db/search/customer.ts';
 import { TxSignature } from '#platform/http/bodies/tx-signature.ts';
 import { WireTransaction } from '#platform/http/bodies/wire-transaction.ts';
-import { countedLessWith, idOf, ModeQuery, PageQuery, pageOf, Timestamp } from '#platform/http/openapi.ts';
+import { countedLessWith, idOf, ModeQuery, OfCustomer, PageQuery, pageOf, Timestamp } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
 import { AUTHORIZATION } from '#rules/states.ts';
 import { confirmCancel, prepareCancel, stopAuthorization } from './cancel.ts';
@@ -63,11 +64,13 @@ export const subscriptionRoutes = routes('Subscriptions', 'payments')
       ...PageQuery,
       status: z.enum(AUTHORIZATION.states).optional().describe('Return only objects with this status.'),
       product_id: idOf<ProductId>().optional().describe('Return only objects of this product.'),
+      customer_id: OfCustomer,
     },
     returns: pageOf(AuthorizationBody, 'NativeSubscriptionPage'),
-    answer: async ({ scope, query: { status, product_id: productId, ...query } }) => {
+    answer: async ({ scope, query: { status, product_id: productId, customer_id: customerId, ...query } }) => {
       const page = pageRequest(query, status !== undefined && productId !== undefined ? COUNTED_FILTERED_MAX : undefined);
-      return toPage(page, await listOwnAuthorizations(scope, { status, productId }, page), toAuthorizationResource);
+      const customer = await narrowToCustomer(scope, customerId);
+      return toPage(page, await listOwnAuthorizations(scope, { status, productId, customer }, page), toAuthorizationResource);
     },
   })
   .read({

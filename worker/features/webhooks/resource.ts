@@ -68,7 +68,7 @@ export const MakerBody = z
 export const EndpointBody = z
   .object({
     endpoint_id: z.uuid().describe('Identifier of the endpoint.'),
-    kind: z.enum(['webhook', 'automation']).describe('Kind of the object.'),
+    kind: z.enum(['webhook', 'automation']),
     url: z.string().describe('URL that receives the events.'),
     description: z.string().optional(),
     event_types: z

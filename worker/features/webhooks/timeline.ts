@@ -7,7 +7,7 @@ import { loadTimeline } from './events.store.ts';
 
 export const TimelineItem = z.object({
   at: Timestamp.describe('Time of the event or delivery.'),
-  kind: z.enum(['event', 'delivery']).describe('Kind of the object.'),
+  kind: z.enum(['event', 'delivery']),
   type: z.string(),
   event_id: z.string().optional().describe('Identifier of the event. Use it to process each event once.'),
   delivery_id: z.int().optional().describe('Identifier of the delivery.'),

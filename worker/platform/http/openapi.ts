@@ -2,7 +2,7 @@ import { OpenAPIHono, type RouteConfig, z } from '@hono/zod-openapi';
 import type { Context, MiddlewareHandler } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import { type ApiError, ERRORS, type ErrorCode, type ErrorStatus, type ValidationProblem } from '#core/errors.ts';
-import type { AccountId, Id } from '#core/ids.ts';
+import type { AccountId, CustomerId, Id } from '#core/ids.ts';
 import { COUNTED_FILTERED_MAX, PER_PAGE } from '#core/limits.ts';
 import { ASSETS } from '#core/money.ts';
 import type { Actor, Ctx, Env, Scope, Shard, Tenant } from '#platform/context.ts';
@@ -252,12 +252,12 @@ const Total = z.int().openapi('Total', {
 export const pageOf = <S extends z.ZodType, F extends z.ZodRawShape = Record<never, never>>(item: S, name: string, further = {} as F) =>
   z
     .object({
-      items: z.array(item).describe('Entries of this page.'),
-      page: z.int().describe('Page number, from 1.'),
-      per_page: z.int().describe('Maximum number of entries per page.'),
+      items: z.array(item),
+      page: z.int(),
+      per_page: z.int(),
       total: Total,
-      total_pages: z.int().describe('Number of pages.'),
-      has_more: z.boolean().describe('True if another page follows.'),
+      total_pages: z.int(),
+      has_more: z.boolean(),
       total_exact: z.literal(false).optional().describe('False if the list has more entries than `total`.'),
       ...further,
     })
@@ -265,6 +265,9 @@ export const pageOf = <S extends z.ZodType, F extends z.ZodRawShape = Record<nev
 
 /** UUID in a request, typed by its object. The verb checks existence and ownership. */
 export const idOf = <T extends Id>() => z.uuid() as unknown as z.ZodType<T, T>;
+
+/** Filter of a list. */
+export const OfCustomer = idOf<CustomerId>().optional().describe('Return only objects of this customer.');
 
 /** `setup_intent_id`: setup intent. */
 const nounOf = (name: string): string => name.replace(/_id$/, '').replaceAll('_', ' ');

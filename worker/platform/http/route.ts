@@ -273,14 +273,14 @@ function operationOf(route: AnyRoute & { id: string }, method: string, { securit
   const pages = query && ['after', 'page'].find((field) => field in query.shape);
   return {
     operationId: id,
-    tags: [tag!],
+    'x-sdk': sdk === false ? false : { resource, method: name },
     summary: summary!,
     ...(description ? { description } : {}),
-    'x-sdk': sdk === false ? false : { resource, method: name },
     ...(READS.includes(method) ? {} : { 'x-idempotency': idempotency }),
     ...(method === 'GET' && pages ? { 'x-pages': pages } : {}),
     ...(agent ? { 'x-agent': agent } : {}),
     ...(audit ? { [ACTIONS]: 'action' in audit ? [audit.action] : audit } : {}),
+    tags: [tag!],
   };
 }
 

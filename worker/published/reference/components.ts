@@ -41,7 +41,9 @@ function componentsOf({ definitions }: OpenAPIRegistry): Map<string, z.ZodType> 
  * it, and leaves that field without one.
  */
 export function generateDocument(registry: OpenAPIRegistry, info: Parameters<OpenApiGeneratorV31['generateDocument']>[0]) {
-  const schemas = [...componentsOf(registry)].map(([name, schema]) => ({ type: 'schema' as const, schema: schema.openapi(name) }));
+  // Pages are much alike, and compress best one after another.
+  const components = [...componentsOf(registry)].sort(([one], [other]) => Number(one.endsWith('Page')) - Number(other.endsWith('Page')));
+  const schemas = components.map(([name, schema]) => ({ type: 'schema' as const, schema: schema.openapi(name) }));
   const generator = new OpenApiGeneratorV31([...schemas, ...registry.definitions]);
   // `generateDocument` alone begins with the webhooks.
   generator.generateComponents();

@@ -21,6 +21,7 @@ const GROUPS: Record<string, Record<string, string>> = {
     Checkout: 'Calls of a checkout page, and links for known buyers.',
     Payments: 'Payments, unmatched money and refunds.',
     Memberships: 'Access of customers over time.',
+    Customers: 'Buyers as you know them.',
     Receipts: 'Signed receipts, public proofs, PDFs and exports.',
   },
   'Sell by the request': {

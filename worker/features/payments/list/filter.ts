@@ -4,7 +4,8 @@ import { OWN_NAME_MAX } from '#core/limits.ts';
 import { ASSETS, parseAmount } from '#core/money.ts';
 import { SEARCHED_MAX } from '#platform/db/search/named.ts';
 import { OwnName } from '#platform/http/bodies/own-fields.ts';
-import { idOf } from '#platform/http/openapi.ts';
+import { idOf, OfCustomer } from '#platform/http/openapi.ts';
+import type { Customer } from '#rules/balance.ts';
 import { originOf, RAIL_IDS } from '#rules/product-rails.ts';
 import { RAILS } from '#rules/rails.ts';
 import { PAYMENT } from '#rules/states.ts';
@@ -23,6 +24,7 @@ const Amount = z
 export const FilterQuery = {
   status: z.enum(PAYMENT.states).optional().describe('Return only objects with this status.'),
   product_id: idOf<ProductId>().optional().describe('Return only objects of this product.'),
+  customer_id: OfCustomer,
   customer_ref: OwnName.optional().describe('Return only objects of the customer with this reference.'),
   wallet: z.string().max(64).optional().describe('Return only payments from this wallet.'),
   tx_signature: z.string().max(100).optional().describe('Return only objects paid by this transaction.'),
@@ -70,8 +72,8 @@ export const refuseReversed: z.core.CheckFn<Query> = ({ value, issues }) => {
 
 type Query = { [K in keyof typeof FilterQuery]?: z.infer<(typeof FilterQuery)[K]> };
 
-/** Builds the filter of a query. Contradicting fields match nothing. */
-export function filterOf(query: Query): PaymentFilter {
+/** Builds the filter of a query, and of the customer that it names by id. Contradicting fields match nothing. */
+export function filterOf(query: Query, customer?: Customer): PaymentFilter {
   const { rail_id: railId, asset } = query;
   const railAsset = railId && RAILS[railId].asset;
   return {
@@ -79,6 +81,7 @@ export function filterOf(query: Query): PaymentFilter {
     productId: query.product_id,
     customerRef: query.customer_ref,
     wallet: query.wallet,
+    ...(customer && ('customerRef' in customer ? customer : { wallet: customer.walletAddress, isUnnamed: true })),
     txSignature: query.tx_signature,
     q: query.q,
     createdFrom: at(query.created_from),

@@ -17,6 +17,8 @@ interface IndexedFilter {
   productId?: string | undefined;
   customerRef?: string | undefined;
   wallet?: string | undefined;
+  /** True for payments without a reference alone. */
+  isUnnamed?: boolean | undefined;
   paymentId?: string | undefined;
   txSignature?: string | undefined;
   /** Epoch ms, half-open. */
@@ -63,7 +65,7 @@ function partsOf({ status, productId, customerRef, wallet, paymentId, txSignatur
 }
 
 function indexedBy(table: Table, scope: Scope, filter: IndexedFilter, part: SQL | undefined): SQL {
-  const { productId, customerRef, wallet, paymentId, txSignature, createdFrom, createdTo } = filter;
+  const { productId, customerRef, wallet, isUnnamed, paymentId, txSignature, createdFrom, createdTo } = filter;
   const narrowed: [SQLiteColumn, unknown][] = [
     [table.productId, productId],
     [table.customerRef, customerRef],
@@ -73,6 +75,7 @@ function indexedBy(table: Table, scope: Scope, filter: IndexedFilter, part: SQL 
   return and(
     rowsOf(table, scope, narrowed),
     part,
+    isUnnamed ? sql`+${table.customerRef} IS NULL` : undefined,
     txSignature === undefined ? undefined : ofTransaction(table, txSignature, scope),
     createdFrom === undefined ? undefined : gte(table.createdAt, createdFrom),
     createdTo === undefined ? undefined : lt(table.createdAt, createdTo),

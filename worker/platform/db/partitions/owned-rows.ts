@@ -11,7 +11,7 @@ import { archiveDrafts, archivedPayments, archivedReceipts, archivedSubjects, ar
 import { audits } from '../tables/audits.ts';
 import { cursors, paymentCandidates } from '../tables/candidates.ts';
 import { endedSessions, handoffs, identitySessions, paymentSessions } from '../tables/checkout.ts';
-import { entitlements } from '../tables/entitlements.ts';
+import { customers, entitlements } from '../tables/entitlements.ts';
 import { acts } from '../tables/events.ts';
 import { guard, idempotencyRecords } from '../tables/idempotency.ts';
 import { apiKeys } from '../tables/keys.ts';
@@ -148,6 +148,7 @@ export const OWNED: readonly OwnedTable[] = [
   owned(memberships, memberships.id),
   owned(placements, placements.membershipId),
   owned(entitlements, entitlements.merchantId),
+  owned(customers, customers.id),
   owned(subscriptionPlans, subscriptionPlans.merchantId),
   owned(subscriptionAuthorizations, subscriptionAuthorizations.merchantId),
   owned(subscriptionCollections, subscriptionCollections.paymentId),

@@ -4,6 +4,7 @@ export const WITHOUT_ROWID: readonly string[] = [
   'archived_types',
   'audit_entries',
   'claims',
+  'customers',
   'ended_deliveries',
   'endpoint_hours',
   'joined_accounts',

@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm';
 import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
-import type { AccountId, EntitlementId, ProductId } from '#core/ids.ts';
+import type { AccountId, CustomerId, EntitlementId, ProductId } from '#core/ids.ts';
 import type { EntitlementStatus } from '#rules/balance.ts';
-import { addressBytes, flag, instant, oneOf, uuidBytes } from './columns.ts';
+import { addressBytes, flag, instant, json, oneOf, uuidBytes } from './columns.ts';
 
 /** Copies of entitlement objects for lists. Only the projection writes them, and an older version never replaces a newer one. */
 export const entitlements = sqliteTable(
@@ -33,3 +33,52 @@ export const entitlements = sqliteTable(
     index('entitlements_by_ref').on(table.merchantId, table.livemode, table.customerRef).where(sql`customer_ref IS NOT NULL`),
   ],
 );
+
+export interface Company {
+  name?: string | undefined;
+  address?: string | undefined;
+  tax_id?: string | undefined;
+  email?: string | undefined;
+}
+
+/**
+ * Customers of a merchant, by a key: reference or wallet. Inserted by the fold of the analytics for a payment, grant or metered session, and
+ * by the merchant. Deleted with the account or the sandbox session. No sweep reads them.
+ */
+export const customers = sqliteTable(
+  'customers',
+  {
+    id: uuidBytes('id').$type<CustomerId>().primaryKey(),
+    merchantId: uuidBytes('merchant_id').$type<AccountId>().notNull(),
+    livemode: flag('livemode').notNull(),
+    /** Wallet of a customer without a reference. */
+    walletAddress: addressBytes('wallet_address'),
+    customerRef: text('customer_ref'),
+    /** Details that the merchant noted. */
+    email: text('email'),
+    name: text('name'),
+    company: json<Company>('company'),
+    metadata: json<Record<string, string>>('metadata').notNull(),
+    /** Newest wallets that paid and email addresses of memberships, written by the fold alone, without a version. */
+    wallets: json<string[]>('wallets').notNull(),
+    emails: json<string[]>('emails').notNull(),
+    /** Sums of payments by name, as in the analytics. Written by the fold alone. */
+    totals: json<Record<string, string>>('totals').notNull(),
+    firstSeenAt: instant('first_seen_at').notNull(),
+    lastSeenAt: instant('last_seen_at').notNull(),
+    createdAt: instant('created_at').notNull(),
+    updatedAt: instant('updated_at').notNull(),
+    version: integer('version').notNull(),
+  },
+  (table) => [
+    // The two orders of the list. Each sale writes the first one, at most once a minute and customer.
+    index('customers_by_last_seen').on(table.merchantId, table.livemode, table.lastSeenAt),
+    index('customers_by_creation').on(table.merchantId, table.livemode, table.createdAt),
+    index('customers_by_email').on(table.merchantId, table.livemode, table.email).where(sql`email IS NOT NULL`),
+    index('sandbox_customers_by_ref')
+      .on(table.merchantId, table.livemode, table.customerRef)
+      .where(sql`customer_ref IS NOT NULL AND livemode = 0`),
+  ],
+);
+
+export type CustomerRow = typeof customers.$inferSelect;

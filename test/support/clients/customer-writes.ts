@@ -1,0 +1,27 @@
+import type { Merchant, World } from '../world.ts';
+
+/** Optional-key writes about customers and memberships. `merchant`: the caller, who is made after this is called. */
+export function customerWrites(w: World, merchant: () => Merchant) {
+  const unique = () => `x${crypto.randomUUID()}`;
+  const post = (customer_ref: string) => w.call('POST', '/v1/customers', { key: merchant().key, body: { customer_ref } });
+  const readNumber = async (statement: string, value: string): Promise<number> =>
+    (await w.env.DB.prepare(statement).bind(value).first<number>('n'))!;
+  return {
+    'POST /v1/memberships/{membership_id}/retry-delivery': async () => {
+      const { confirmed } = await w.purchase(await w.product(merchant()), await w.chain.wallet());
+      const id = confirmed.membership_id;
+      const effects = () => readNumber('SELECT count(*) AS n FROM memberships WHERE id = ?', id);
+      return { path: `/v1/memberships/${id}/retry-delivery`, effects };
+    },
+    'POST /v1/customers': async () => {
+      const customer_ref = unique();
+      const effects = () => readNumber('SELECT count(*) AS n FROM customers WHERE customer_ref = ?', customer_ref);
+      return { path: '/v1/customers', body: { customer_ref }, other: { customer_ref, name: 'Ada' }, effects };
+    },
+    'PATCH /v1/customers/{customer_id}': async () => {
+      const { customer_id: id } = (await post(unique())).body;
+      const effects = () => readNumber('SELECT version - 1 AS n FROM customers WHERE id = ?', id);
+      return { method: 'PATCH', path: `/v1/customers/${id}`, body: { name: 'Ada' }, other: { name: 'Bob' }, effects };
+    },
+  };
+}

@@ -1,0 +1,152 @@
+import { type CustomerId, customerIdOf, type PaymentId } from '#core/ids.ts';
+import { MINUTE } from '#core/time.ts';
+import type { Db } from '#platform/context.ts';
+import type { Write } from '#platform/db/commit.ts';
+import type { CustomerRow } from '#platform/db/tables/entitlements.ts';
+import type { StoredEvent } from '#platform/db/tables/events.ts';
+import { type Counts, countsOf } from '#rules/analytics/metrics.ts';
+import type { Customer } from '#rules/balance.ts';
+import type { EventType } from '#rules/events.ts';
+import { listFoldedCustomers, listNamedWallets, upsertFolded } from './fold.store.ts';
+
+/** Further event types that the fold reads. */
+export const CUSTOMER_EVENT_TYPES = ['entitlement.granted', 'metered_session.opened'] as const satisfies readonly EventType[];
+/** Events that show the customer. Others only correct the sums of a payment. */
+const SHOWING: ReadonlySet<EventType> = new Set<EventType>([
+  'payment.confirmed',
+  'membership.activated',
+  'membership.renewed',
+  ...CUSTOMER_EVENT_TYPES,
+]);
+
+/** A later sighting within this time is not written. */
+const SEEN_EVERY_MS = MINUTE;
+const LISTED_MAX = 10;
+
+interface CountedEvent {
+  event: StoredEvent;
+  /** Counts of the analytics that the event adds. */
+  counts: Counts;
+}
+
+interface Sighting {
+  id: CustomerId;
+  customer: Customer;
+  merchantId: string;
+  livemode: boolean;
+  firstAt: number;
+  /** Time of the last event that showed the customer. 0: none. */
+  shownAt: number;
+  wallets: string[];
+  emails: string[];
+  counts: Counts;
+}
+
+interface NamedObject {
+  customer_ref?: string;
+  payer_wallet?: string;
+  customer?: { customer_ref?: string; wallet_address?: string; email?: string };
+}
+
+const objectOf = ({ data }: StoredEvent): NamedObject => data.object as NamedObject;
+
+/** Sums of money that a customer has. */
+const sumsIn = (counts: Counts): Counts =>
+  Object.fromEntries(Object.entries(counts).filter(([name]) => /_(?:count|gross|refunded)$/.test(name)));
+
+/** Key of the event's customer. `named`: wallets that agents named as the customer of their payments. */
+function customerIn(event: StoredEvent, named: ReadonlyMap<string, string>): Customer | null {
+  const { customer_ref, payer_wallet, customer } = objectOf(event);
+  const ref = customer_ref ?? customer?.customer_ref;
+  if (ref !== undefined) return { customerRef: ref };
+  const wallet = event.subjectType === 'payment' ? (named.get(event.subjectId) ?? payer_wallet) : customer?.wallet_address;
+  return wallet === undefined ? null : { walletAddress: wallet };
+}
+
+const isPayment = ({ event }: CountedEvent): boolean => event.subjectType === 'payment';
+
+/**
+ * Plans the rows of customers in events, and the sums of payments, as further writes of the batch that steps the cursor: each event counts
+ * once. An unpaid checkout shows no customer.
+ */
+export async function planFoldedCustomers(db: Db, events: readonly CountedEvent[]): Promise<Write[]> {
+  const counted = events
+    .map(({ event, counts }) => ({ event, counts: sumsIn(counts) }))
+    .filter((one) => Object.keys(one.counts).length > 0 || (!isPayment(one) && SHOWING.has(one.event.type)));
+  const unnamed = counted.filter((one) => isPayment(one) && objectOf(one.event).customer_ref === undefined);
+  const named = await listNamedWallets(db, [...new Set(unnamed.map(({ event }) => event.subjectId as PaymentId))]);
+  const seen = merge(counted, named);
+  if (seen.length === 0) return [];
+  const known = await listFoldedCustomers(
+    db,
+    seen.map(({ id }) => id),
+  );
+  const rows = seen.flatMap((sighting) => rowAfter(known.get(sighting.id) ?? null, sighting) ?? []);
+  return rows.length === 0 ? [] : [upsertFolded(db, rows)];
+}
+
+function merge(events: readonly CountedEvent[], named: ReadonlyMap<string, string>): Sighting[] {
+  const seen = new Map<CustomerId, Sighting>();
+  for (const { event, counts } of events) {
+    const customer = customerIn(event, named);
+    if (customer === null) continue;
+    const { merchantId, livemode, createdAt, type } = event;
+    const id = customerIdOf(merchantId, livemode, customer);
+    const before = seen.get(id);
+    const { payer_wallet: payer, customer: { email } = {} } = objectOf(event);
+    const key = 'walletAddress' in customer ? [customer.walletAddress] : [];
+    seen.set(id, {
+      ...{ id, customer, merchantId, livemode },
+      firstAt: Math.min(before?.firstAt ?? createdAt, createdAt),
+      shownAt: Math.max(before?.shownAt ?? 0, SHOWING.has(type) ? createdAt : 0),
+      wallets: newest([...(payer === undefined ? [] : [payer]), ...key], before?.wallets),
+      emails: newest(email === undefined ? [] : [email], before?.emails),
+      counts: countsOf(before?.counts, counts),
+    });
+  }
+  return [...seen.values()];
+}
+
+const newest = (found: readonly string[], before: readonly string[] = []): string[] =>
+  [...new Set([...found, ...before])].slice(0, LISTED_MAX);
+
+const hasAll = (known: readonly string[], found: readonly string[]): boolean => found.every((value) => known.includes(value));
+
+const storable = (counts: Counts): Record<string, string> =>
+  Object.fromEntries(Object.entries(counts).map(([name, value]) => [name, value.toString()]));
+
+export const parseTotals = (totals: CustomerRow['totals']): Counts =>
+  Object.fromEntries(Object.entries(totals).map(([name, value]) => [name, BigInt(value)]));
+
+/** Row after a sighting. Null if it would not differ, but for the time of the last one within a minute. */
+function rowAfter(known: CustomerRow | null, { id, customer, merchantId, livemode, ...seen }: Sighting): CustomerRow | null {
+  const key =
+    'customerRef' in customer
+      ? { customerRef: customer.customerRef, walletAddress: null }
+      : { customerRef: null, walletAddress: customer.walletAddress };
+  const lastAt = Math.max(seen.shownAt, seen.firstAt);
+  if (!known)
+    return {
+      ...{
+        id,
+        merchantId: merchantId as CustomerRow['merchantId'],
+        livemode,
+        ...key,
+        email: null,
+        name: null,
+        company: null,
+        metadata: {},
+      },
+      ...{ wallets: seen.wallets, emails: seen.emails, totals: storable(seen.counts) },
+      ...{ firstSeenAt: seen.firstAt, lastSeenAt: lastAt, createdAt: seen.firstAt, updatedAt: seen.firstAt, version: 1 },
+    };
+  const isSame = Object.keys(seen.counts).length === 0 && hasAll(known.wallets, seen.wallets) && hasAll(known.emails, seen.emails);
+  if (isSame && seen.shownAt < known.lastSeenAt + SEEN_EVERY_MS) return null;
+  return {
+    ...known,
+    wallets: newest(seen.wallets, known.wallets),
+    emails: newest(seen.emails, known.emails),
+    totals: storable(countsOf(parseTotals(known.totals), seen.counts)),
+    lastSeenAt: Math.max(known.lastSeenAt, seen.shownAt),
+  };
+}

@@ -1,0 +1,75 @@
+import { z } from '@hono/zod-openapi';
+import { iso } from '#core/time.ts';
+import type { CustomerRow } from '#platform/db/tables/entitlements.ts';
+import { ShownName, ShownText } from '#platform/http/bodies/own-fields.ts';
+import { CreatedAt, given, Livemode, ObjectVersion, Timestamp, UpdatedAt } from '#platform/http/openapi.ts';
+import { paymentsOf, sumsByAsset } from '#rules/analytics/metrics.ts';
+import { parseTotals } from './fold.ts';
+import type { Access } from './store.ts';
+
+export const CustomerUuid = z.uuid().describe('Identifier of the customer.');
+export const EmailAddress = z.email().max(254);
+
+export const CompanyBody = z
+  .object({
+    name: ShownName(200).optional(),
+    address: ShownText(500).optional(),
+    tax_id: ShownName(64).optional(),
+    email: EmailAddress.optional(),
+  })
+  .openapi('Company');
+
+const SumBody = z.object({ gross: z.string(), refunded: z.string() }).openapi('CustomerSums');
+
+export const CustomerRecordBody = z
+  .object({
+    customer_id: CustomerUuid,
+    customer_ref: z.string().optional(),
+    wallets: z.array(z.object({ address: z.string(), source: z.enum(['key', 'payment']) })),
+    emails: z.array(z.object({ email: z.string(), source: z.enum(['checkout', 'merchant']) })),
+    name: z.string().optional(),
+    company: CompanyBody.optional(),
+    metadata: z.record(z.string(), z.string()),
+    totals: z.object({ payments: z.int(), USDC: SumBody, SOL: SumBody }),
+    access: z.object({ active: z.int(), lapsed: z.int() }).describe('Number of products with access, and of those that had it.'),
+    first_seen_at: Timestamp,
+    last_seen_at: Timestamp,
+    livemode: Livemode,
+    created_at: CreatedAt,
+    updated_at: UpdatedAt,
+    version: ObjectVersion,
+  })
+  .openapi('CustomerRecord');
+export type CustomerResource = z.infer<typeof CustomerRecordBody>;
+
+/** Customer as it is shown. */
+export interface ShownCustomer {
+  row: CustomerRow;
+  access: Access;
+}
+
+export const NO_ACCESS: Access = { active: 0, lapsed: 0 };
+
+export function toCustomerResource({ row, access }: ShownCustomer): CustomerResource {
+  const counts = parseTotals(row.totals);
+  const { USDC, SOL } = sumsByAsset(counts);
+  const shown = ({ gross, refunded }: { gross: string; refunded: string }) => ({ gross, refunded });
+  const found = row.emails.filter((email) => email !== row.email).map((email) => ({ email, source: 'checkout' as const }));
+  return {
+    customer_id: row.id,
+    ...given('customer_ref', row.customerRef),
+    wallets: row.wallets.map((address) => ({ address, source: address === row.walletAddress ? 'key' : 'payment' })),
+    emails: [...(row.email === null ? [] : [{ email: row.email, source: 'merchant' as const }]), ...found],
+    ...given('name', row.name),
+    ...given('company', row.company),
+    metadata: row.metadata,
+    totals: { payments: paymentsOf(counts), USDC: shown(USDC), SOL: shown(SOL) },
+    access,
+    first_seen_at: iso(row.firstSeenAt),
+    last_seen_at: iso(row.lastSeenAt),
+    livemode: row.livemode,
+    created_at: iso(row.createdAt),
+    updated_at: iso(row.updatedAt),
+    version: row.version,
+  };
+}

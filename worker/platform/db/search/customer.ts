@@ -1,0 +1,38 @@
+import { and, eq } from 'drizzle-orm';
+import type { CustomerId } from '#core/ids.ts';
+import type { Scope } from '#platform/context.ts';
+import type { Customer } from '#rules/balance.ts';
+import { rowsOf } from '../page.ts';
+import { customers } from '../tables/entitlements.ts';
+
+/** Key of a customer that a list is filtered by. */
+interface NamedKey {
+  customerRef?: string | undefined;
+  walletAddress?: string | undefined;
+}
+
+/** Key that no row has: no reference is empty. */
+const NOBODY = { customerRef: '' };
+
+/**
+ * Narrows the key of a filter to the customer with an id. A customer of another merchant or mode, and a key of another customer, select
+ * nothing.
+ */
+export async function narrowToCustomer(
+  scope: Pick<Scope, 'db' | 'merchantId' | 'livemode'>,
+  id: CustomerId | undefined,
+  { customerRef, walletAddress }: NamedKey = {},
+): Promise<Customer | undefined> {
+  if (id === undefined) return undefined;
+  const row = await scope.db
+    .select({ ref: customers.customerRef, wallet: customers.walletAddress })
+    .from(customers)
+    .where(and(eq(customers.id, id), rowsOf(customers, scope)))
+    .get();
+  if (!row) return NOBODY;
+  if (row.ref === null) {
+    const isOther = customerRef !== undefined || (walletAddress ?? row.wallet) !== row.wallet;
+    return isOther ? NOBODY : { walletAddress: row.wallet! };
+  }
+  return (customerRef ?? row.ref) === row.ref ? { customerRef: row.ref } : NOBODY;
+}
