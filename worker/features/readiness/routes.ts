@@ -3,19 +3,15 @@ import type { AppId } from '#core/ids.ts';
 import { namedProduct, productRef } from '#features/products/product-ref.ts';
 import { idOf, ModeQuery } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
-import { CHECKS } from './checks.ts';
 import { checkReadiness, ReadinessBody } from './readiness.ts';
-
-const checks = Object.entries(CHECKS)
-  .map(([code, meaning]) => `\`${code}\`: ${meaning}`)
-  .join(' ');
 
 export const readinessRoutes = routes('Set-up', 'products').read({
   path: 'GET /access/setup/readiness',
   id: 'getReadiness',
   sdk: 'setup.getReadiness',
   summary: 'Check readiness',
-  description: `Checks a sale. With a product, checks the whole sale; without one, only the account. A failed check blocks the sale, unless it is called a warning. In the sandbox, checks of the chain are skipped. ${checks}`,
+  description:
+    'Checks a sale. With a product, checks the whole sale; without one, only the account. A failed check blocks the sale, unless it is called a warning. In the sandbox, checks of the chain are skipped. `/docs#readiness` describes each check.',
   query: z.object({
     ...ModeQuery,
     ...productRef,
