@@ -119,7 +119,7 @@ export function llmsText(baseUrl: string, document: PublishedDocument, guides: r
     '',
     '## Guides',
     '',
-    ...guides.map(({ path, title, description }) => `- [${title}](${baseUrl}/docs/${path}.md): ${description}`),
+    ...guides.map(({ path, title }) => `- [${title}](${baseUrl}/docs/${path}.md)`),
     '',
     '## Documents',
     '',

@@ -110,7 +110,11 @@ describe('/llms.txt', () => {
 
   it('/llms.txt is short and names only existing operations with a link to each page', async () => {
     const text = await read();
-    expect(text.length).toBeLessThan(14_000);
+    const [guides = ''] = /## Guides\n[\s\S]*?(?=\n## )/.exec(text) ?? [];
+    expect(text.length - guides.length).toBeLessThan(14_000);
+    const links = guides.split('\n').filter((line) => line.startsWith('- '));
+    expect(links.length).toBeGreaterThan(30);
+    expect(guides.length / links.length).toBeLessThan(100);
     const named = [...text.matchAll(/\[((?:GET|POST|PUT|PATCH|DELETE) \/\S+)\]\(([^)]+)\)/g)];
     const built = builtRoutes.filter(({ documented }) => documented).map(nameOf);
     expect(named.length).toBeGreaterThan(20);

@@ -81,7 +81,7 @@ describe('public site', () => {
     expect(codesIn(none.text)).toEqual([]);
     expect(none.text).toContain('No error code has these words.');
     expect(none.text).not.toContain('<script>nothing');
-    expect((await read('/docs')).response.headers.get('content-security-policy')).toContain("form-action 'none'");
+    expect((await read('/docs/errors/not_found')).response.headers.get('content-security-policy')).toContain("form-action 'none'");
   });
 
   it('/docs has a section for every anchor in emails, and names only existing calls', async () => {
