@@ -119,7 +119,7 @@ const Card = ({ title, description, url }: NonNullable<Sheet['card']> & { url: s
   </>
 );
 
-function Footer({ hasLanguages, ...page }: PageContext & { hasLanguages: boolean }) {
+export function Footer({ hasLanguages, ...page }: PageContext & { hasLanguages: boolean }) {
   const operator = operatorLinks(page);
   return (
     <footer>

@@ -96,8 +96,8 @@ interface SubscriptionFacts {
 }
 export type EmailTemplate = keyof EmailFacts;
 
-/** True for an email to an address that a stranger may have named. Complaints pause those of an account. */
-export const isPausable = (template: EmailTemplate): boolean => template === 'buyer_receipt' || template === 'receipt_proof';
+/** True for an email to an address that a stranger may have named. A complaint about one counts against its merchant. */
+export const isCounted = (template: EmailTemplate): boolean => template === 'buyer_receipt' || template === 'receipt_proof';
 
 export const MAIL_PROVIDERS = ['cloudflare', 'resend', 'local'] as const;
 export type MailProviderName = (typeof MAIL_PROVIDERS)[number];

@@ -51,7 +51,7 @@ createCustomer create POST /v1/customers mb
 findCustomerState findState GET /v1/customers/state mq
 getCustomerState getState GET /v1/customers/{customer_id}/state m
 getCustomer get GET /v1/customers/{customer_id} m
-updateCustomerRow update PATCH /v1/customers/{customer_id} mb
+updateCustomer update PATCH /v1/customers/{customer_id} mb
 receipts:
 claimReceipt claim POST /v1/receipt mb
 getReceipt get GET /v1/receipt/{receipt_id} m

@@ -1093,7 +1093,7 @@ export interface Operations {
   findCustomerState: { query?: FindCustomerStateQuery; answer: Promise<Answer<CustomerState>> };
   getCustomerState: { params: { customer_id: string }; answer: Promise<Answer<CustomerState>> };
   getCustomer: { params: { customer_id: string }; answer: Promise<Answer<CustomerRecord>> };
-  updateCustomerRow: { params: { customer_id: string }; body: UpdateCustomerRequest; answer: Promise<Answer<CustomerRecord>> };
+  updateCustomer: { params: { customer_id: string }; body: UpdateCustomerRequest; answer: Promise<Answer<CustomerRecord>> };
   getReceipt: { params: { receipt_id: string }; answer: Promise<Answer<Receipt>> };
   listReceipts: { query?: ListReceiptsQuery; answer: PagePromise<ReceiptPage> };
   getPublicReceipt: { params: { receipt_id: string }; answer: Promise<Answer<Receipt>> };

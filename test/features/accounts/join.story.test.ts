@@ -77,6 +77,14 @@ describe.each(['google', 'github'])('F1: joining by %s an account that has a pas
     expect(await reads(created.body.raw_key)).toBe(200);
   });
 
+  it('a password reset without the asked password removes no second factor: a mailbox alone signs nobody in', async () => {
+    await addApp(w, merchant.token);
+    expect((await reset()).status).toBe(200);
+    const { body } = await w.call('POST', '/v1/auth/login', { body: { email: merchant.email, password: 'battery staple 9' } });
+    expect(body).toMatchObject({ code: 'factor_required', meta: { methods: expect.arrayContaining(['totp']) } });
+    expect(await reads(merchant.key)).toBe(401);
+  });
+
   it('a password reset after the password was shown ends sessions alone', async () => {
     expect((await join(ticket)).status).toBe(200);
     expect((await reset()).status).toBe(200);

@@ -90,6 +90,10 @@ describe('key screens', () => {
     const rolled = await browser.post(path, { act: 'roll', overlap_hours: '24' });
     expect(/svc_live_[\w-]+/.exec(rolled.text)?.[0]).not.toBe(raw);
     expect((await browser.get(path)).text).not.toContain('value="roll"');
+    const successor = /href="(\/dashboard\/keys\/[0-9a-f-]{36})"><bdi>server/.exec((await browser.get('/dashboard/keys')).text)?.[1] ?? '';
+    expect((await browser.post(successor, { act: 'revoke', confirm: 'another name' })).status).toBe(422);
+    expect((await browser.post(successor, { act: 'revoke', confirm: 'server' })).location).toBe(successor);
+    expect((await w.call('GET', '/v1/account/me', { key: owner.key })).status).toBe(401);
   });
 
   it('a viewer reads no keys, and the page names the roles that may', async () => {

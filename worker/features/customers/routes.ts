@@ -117,7 +117,7 @@ export const customerRoutes = routes('Customers', 'customers')
   })
   .write({
     path: 'PATCH /customers/{customer_id}',
-    id: 'updateCustomerRow',
+    id: 'updateCustomer',
     sdk: 'customers.update',
     summary: 'Update a customer',
     description: 'Updates your own details of a customer. `null` clears a field.',

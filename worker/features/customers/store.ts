@@ -1,4 +1,4 @@
-import { and, desc, eq, gte, inArray, lt, type SQL, sql } from 'drizzle-orm';
+import { and, desc, eq, gte, inArray, isNull, lt, type SQL, sql } from 'drizzle-orm';
 import { type CustomerId, customerIdOf, type ProductId } from '#core/ids.ts';
 import type { Scope, Shard } from '#platform/context.ts';
 import { amongIds, boundId } from '#platform/db/among.ts';
@@ -184,6 +184,9 @@ const ofKey = (key: Customer, columns: { ref: string; wallet: string }): SQL =>
     ? sql`${sql.raw(columns.ref)} = ${key.customerRef}`
     : sql`${sql.raw(columns.wallet)} = ${sql.param(key.walletAddress, payments.payerWallet)} AND ${sql.raw(columns.ref)} IS NULL`;
 
+/** Leaves out what a wallet paid for another one. */
+const isOfPayer = isNull(payments.customerWallet);
+
 /** True if the merchant has something of this customer: a row, an entitlement, a membership or a payment. */
 export async function isKnownCustomer(scope: Scope, key: Customer): Promise<boolean> {
   const { db, merchantId, livemode } = scope;
@@ -208,7 +211,14 @@ export async function isKnownCustomer(scope: Scope, key: Customer): Promise<bool
     db
       .select(one)
       .from(payments)
-      .where(and(rowsOf(payments, scope), ofKey(key, { ref: 'customer_ref', wallet: 'payer_wallet' }), eq(payments.status, 'CONFIRMED')))
+      .where(
+        and(
+          rowsOf(payments, scope),
+          ofKey(key, { ref: 'customer_ref', wallet: 'payer_wallet' }),
+          isOfPayer,
+          eq(payments.status, 'CONFIRMED'),
+        ),
+      )
       .limit(1),
   ]);
   return found.some((rows) => rows.length > 0);

@@ -22,7 +22,7 @@ import { admissionObject } from '#platform/objects.ts';
 import type { MailOutcome } from '#platform/providers/mail/mail-provider.ts';
 import { hasMail, type MailConfig, mailProviderOf } from '#platform/providers/mail/mail-providers.ts';
 import { personStatusOf } from '#rules/access/roles.ts';
-import { type DisputedChange, type EmailFacts, type EmailTemplate, isPausable, prefsOf } from '#rules/emails.ts';
+import { type DisputedChange, type EmailFacts, type EmailTemplate, prefsOf } from '#rules/emails.ts';
 import { PLANS, planAt } from '#rules/plans.ts';
 import { MAIL } from '#rules/states.ts';
 
@@ -153,11 +153,18 @@ async function withhold(ctx: Shard, mail: Mail, limit: string): Promise<void> {
   ]);
 }
 
+/** True for a proof to an address that no buyer gave. Complaints pause these alone: buyers who complain cannot silence a shop. */
+const isToStranger = (facts: Mail['facts']): boolean => 'is_to_stranger' in facts;
+
 /** Returns the limit that the merchant of an email has met. An email counts once, at its first attempt. */
-async function findFullLimit(ctx: Shard, { template: email, accountId, attempt }: Mail, account: Account | null): Promise<string | null> {
+async function findFullLimit(
+  ctx: Shard,
+  { template: email, facts, accountId, attempt }: Mail,
+  account: Account | null,
+): Promise<string | null> {
   const { EMAILS } = await import('#emails/emails.ts');
   if (!EMAILS[email].isOfMerchant) return null;
-  if (account && account.emailsPausedAt !== null && isPausable(email)) return `complaints about account ${accountId}`;
+  if (account && account.emailsPausedAt !== null && isToStranger(facts)) return `complaints about account ${accountId}`;
   if (attempt > 1) return null;
   const plan = account ? planAt(account, ctx.now) : 'free';
   const ceilings = [

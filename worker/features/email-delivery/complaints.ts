@@ -11,7 +11,7 @@ import { homeOf } from '#platform/db/directory.ts';
 import { shardsOf } from '#platform/db/each-database.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import { isHandedOver } from '#rules/access/roles.ts';
-import { type EmailTemplate, isPausable } from '#rules/emails.ts';
+import { type EmailTemplate, isCounted } from '#rules/emails.ts';
 
 /** Time for which a complaint counts. Emails are stored as long, so the merchant of each one is known. */
 const COUNTED_MS = 30 * DAY;
@@ -27,7 +27,7 @@ export async function rememberAddress(ctx: Ctx, address: string, reason: 'bounce
 /** Counts a complaint that the email provider reports, against the merchant of the newest email to the address. */
 export async function countComplaint(ctx: Ctx, address: string): Promise<void> {
   const { EMAILS } = await import('#emails/emails.ts');
-  const templates = (Object.keys(EMAILS) as EmailTemplate[]).filter(isPausable);
+  const templates = (Object.keys(EMAILS) as EmailTemplate[]).filter(isCounted);
   const keys = addressKeysOf(ctx, address);
   const since = ctx.wallNow - COUNTED_MS;
   const found = await Promise.all(shardsOf(ctx).map(({ db }) => findSenderTo(db, keys, templates, since)));

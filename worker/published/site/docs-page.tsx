@@ -1,25 +1,24 @@
 import type { Context } from 'hono';
 import { CHECKS } from '#features/readiness/checks.ts';
 import type { AppEnv } from '#platform/http/openapi.ts';
-import { openPage, sendPage } from '../../pages/document.tsx';
 import { firstSale } from './guide.ts';
-import { type Chapter, readChapters } from './guides/read-guides.ts';
+import { sendGuide } from './guides/frame.tsx';
+import { readChapters } from './guides/read-guides.ts';
 import { JOURNEYS } from './journeys.ts';
 
-const TITLE = 'Documentation';
-
+/** `GET /docs`: the first sale, a guide for each journey, and the contents of all pages. */
 export async function sendDocs(c: Context<AppEnv>): Promise<Response> {
-  const page = await openPage(c, 'en');
   const { baseUrl } = c.var.ctx;
-  return sendPage(
-    page,
-    { title: TITLE, layout: 'plain', isSite: true, hasForm: true },
-    <main class="prose">
-      <SiteNav />
-      <h1>{TITLE}</h1>
+  return sendGuide(
+    c,
+    { title: 'Overview', chapters: await readChapters(c.var.ctx) },
+    <article>
+      <h1>Documentation</h1>
       <nav aria-label="Guides">
         {[{ id: 'first-sale', title: 'Your first sale' }, ...JOURNEYS].map(({ id, title }) => (
-          <a href={`#${id}`}>{title}</a>
+          <a class="turn-link" href={`#${id}`}>
+            {title}
+          </a>
         ))}
       </nav>
       <ul>
@@ -35,7 +34,6 @@ export async function sendDocs(c: Context<AppEnv>): Promise<Response> {
           Markdown, as <a href="/v1/docs/createProduct.md">/v1/docs/createProduct.md</a>
         </li>
       </ul>
-      <Pages chapters={await readChapters(c.var.ctx)} />
       <FirstSale baseUrl={baseUrl} />
       <Guides />
       <h2 id="who-calls">Authentication</h2>
@@ -53,35 +51,9 @@ export async function sendDocs(c: Context<AppEnv>): Promise<Response> {
       <Readiness />
       <AfterEmail />
       <NotYou />
-    </main>,
+    </article>,
   );
 }
-
-const Pages = ({ chapters }: { chapters: Chapter[] }) => (
-  <>
-    <h2 id="pages">Pages</h2>
-    <search>
-      <form action="/docs/search">
-        <label>
-          Words <input type="search" name="q" required minlength={2} maxlength={100} />
-        </label>{' '}
-        <button type="submit">Search</button>
-      </form>
-    </search>
-    {chapters.map(({ title, pages }) => (
-      <>
-        <h3>{title}</h3>
-        <ul>
-          {pages.map((page) => (
-            <li>
-              <a href={`/docs/${page.path}`}>{page.title}</a>
-            </li>
-          ))}
-        </ul>
-      </>
-    ))}
-  </>
-);
 
 export const SiteNav = () => (
   <nav aria-label="Site">

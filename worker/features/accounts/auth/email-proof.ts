@@ -210,11 +210,13 @@ export async function resetPassword(
       const writes = [...planSecurityAlert(home, account, { change: 'password' }), entry];
       return { values, writes, wasStored, result: { ended: null, isNewAccount: false } };
     }
+    // A mailbox alone removes no factor of a person who proved the address before, unless asked for by name.
+    const retained = { factors: account.emailVerified && !asked.endsOthers };
     const unsold = account.emailVerified ? [] : await planUnowned(home, account);
     const access = await findAccountAccess(home, account);
     return {
-      values: { ...withoutAccess(home, account, access), ...values },
-      writes: [...unsold, ...planRevokeAccess(home, account, access), entry],
+      values: { ...withoutAccess(home, account, access, retained), ...values },
+      writes: [...unsold, ...planRevokeAccess(home, account, access, retained), entry],
       wasStored,
       result: { ended: access, isNewAccount: false },
     };

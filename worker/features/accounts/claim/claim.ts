@@ -26,13 +26,17 @@ function withoutLinks(settings: Account['merchantSettings']): Account['merchantS
   return rest;
 }
 
+/** Access that a claim does not end. */
+interface Retained {
+  factors?: boolean;
+}
+
 /** Values after a claim. The reader of the address gets no account that the person transferred. */
-export const withoutAccess = ({ now }: Shard, account: Account, access: AccountAccess): Partial<Account> => ({
+export const withoutAccess = ({ now }: Shard, account: Account, access: AccountAccess, retained: Retained = {}): Partial<Account> => ({
   walletAddress: null,
   walletKey: null,
   emailVerified: true,
-  factors: null,
-  factorsEndAt: null,
+  ...(retained.factors ? {} : { factors: null, factorsEndAt: null }),
   isStaff: false,
   tokenVersion: account.tokenVersion + 1,
   ...(isHandedOver(account) ? {} : { ...emptied(account), claimed: { at: now, ...access } }),
@@ -46,9 +50,9 @@ const emptied = ({ merchantSettings }: Account): Partial<Account> => ({
   merchantSettings: withoutLinks(merchantSettings),
 });
 
-export const planRevokeAccess = (ctx: Shard, account: Account, access: AccountAccess): Write[] => [
+export const planRevokeAccess = (ctx: Shard, account: Account, access: AccountAccess, retained: Retained = {}): Write[] => [
   deleteIdentities(ctx.db, account.id),
-  ...deleteFactors(ctx.db, account.id),
+  ...(retained.factors ? [] : deleteFactors(ctx.db, account.id)),
   ...(isHandedOver(account) ? [] : planEndOfAccess(ctx, account)),
   ...planClaimedEmail(ctx, account, access),
 ];

@@ -39,6 +39,8 @@ export async function sendProof(ctx: Scope, receiptId: ReceiptId, proof: ProofEm
   const account = await requireSender(ctx);
   if (livemode) requireMail(ctx);
   const isToBuyer = await isBuyersAddress(ctx, receipt, proof.email);
+  const paused = 'Recipients complained about emails of this account. Ask the operator to resume them.';
+  if (!isToBuyer && account.emailsPausedAt !== null) throw refused('emails_paused', paused);
   const templates: MailCount['templates'] = ['receipt_proof'];
   const since = ctx.wallNow - DAY;
   const limits: { counted: MailCount; max: number }[] = [
@@ -91,8 +93,6 @@ async function requireSender(ctx: Scope): Promise<Account> {
   const owner = await getOwner(ctx, account);
   const unverified = 'The email address of the owner is not verified. POST /v1/account/email/verification sends a link to it.';
   if (!owner.emailVerified) throw refused('email_unverified', unverified);
-  const paused = 'Recipients complained about emails of this account. Ask the operator to resume them.';
-  if (account.emailsPausedAt !== null) throw refused('emails_paused', paused);
   return account;
 }
 

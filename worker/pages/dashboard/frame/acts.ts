@@ -18,6 +18,18 @@ export const acted = (answer: Answer<unknown>): Acted => (answer.ok ? { ok: true
 /** Local path of a form's `next`, so that no form leads to another site. */
 export const nextOf = ({ next }: Form): string => localPathOf(next ?? '') ?? '/dashboard';
 
+/** Refusal of a page about an object that no operation reads by itself. */
+export const notFound = (c: Screen['c'], detail: string): Refusal => ({
+  ok: false,
+  status: 404,
+  code: 'not_found',
+  detail,
+  problems: [],
+  meta: {},
+  requestId: c.var.requestId,
+  retryAfter: null,
+});
+
 /** Refusal of a final act without the name that confirms it. */
 export const notTyped = (c: Screen['c'], name: string): Refusal => ({
   ok: false,

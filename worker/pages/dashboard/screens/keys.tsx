@@ -1,5 +1,5 @@
-import { acted, idempotent } from '../frame/acts.ts';
-import { ActForm, ConfirmFirst, SelectField, Table, TextField, Time } from '../frame/fields.tsx';
+import { acted, idempotent, notFound, notTyped } from '../frame/acts.ts';
+import { ActForm, ConfirmField, ConfirmFirst, SelectField, Table, TextField, Time } from '../frame/fields.tsx';
 import { Facts } from '../frame/list.tsx';
 import type { Answer } from '../frame/operations.ts';
 import { type Acted, type Definition, type Form, isFresh, linkTo, type Screen } from '../frame/screen.tsx';
@@ -179,7 +179,7 @@ export const KEY: Definition = {
     if (!keys.ok) return keys;
     const key = keys.value.find((one) => one.id === id);
     if (!made.ok) return made;
-    if (key === undefined) return <p>This key is of the other mode, or revoked long ago.</p>;
+    if (key === undefined) return notFound(c, 'No such key.');
     const isActive = key.revoked_at === null && key.ends_at === undefined;
     return (
       <>
@@ -234,14 +234,16 @@ export const KEY: Definition = {
     },
     revoke: {
       done: 'The key is revoked.',
-      run: async ({ c, operations }, form) =>
-        acted(
-          await operations.call('revokeKey', {
-            params: { key_id: c.req.param('key_id') ?? '' },
-            ...(form.made === 'end' ? { query: { with: 'endpoints' } } : {}),
-            ...idempotent(form),
-          }),
-        ),
+      async run({ c, operations, mode }, form) {
+        const id = c.req.param('key_id') ?? '';
+        const keys = await operations.call<ApiKey[]>('listKeys', { query: { mode } });
+        if (!keys.ok) return keys;
+        const key = keys.value.find((one) => one.id === id);
+        if (key === undefined) return notFound(c, 'No such key.');
+        if (form.confirm !== key.name) return notTyped(c, key.name);
+        const query = form.made === 'end' ? { query: { with: 'endpoints' } } : {};
+        return acted(await operations.call('revokeKey', { params: { key_id: id }, ...query, ...idempotent(form) }));
+      },
     },
   },
 };
@@ -270,6 +272,7 @@ const KeyActs = ({ screen, apiKey }: { screen: Screen; apiKey: ApiKey }) => (
           <input type="checkbox" name="made" value="end" />
           Also disable the endpoints that it made
         </label>
+        <ConfirmField screen={screen} act="revoke" name={apiKey.name} />
       </ActForm>
     </section>
   </>

@@ -1,4 +1,4 @@
-import { acted, idempotent } from '../frame/acts.ts';
+import { acted, idempotent, notFound } from '../frame/acts.ts';
 import { ActForm, SelectField, Table, TextField, Time } from '../frame/fields.tsx';
 import { Facts, listBody } from '../frame/list.tsx';
 import type { Answer } from '../frame/operations.ts';
@@ -150,26 +150,25 @@ export const ENDPOINT: Definition = {
     if (!endpoints.ok) return endpoints;
     if (!deliveries.ok) return deliveries;
     const endpoint = endpoints.value.items.find((one) => one.endpoint_id === id);
+    if (endpoint === undefined) return notFound(c, 'No such endpoint.');
     return (
       <>
-        {endpoint && (
-          <section>
-            <Facts
-              rows={[
-                ['URL', <bdi>{endpoint.url}</bdi>],
-                ['Kind', endpoint.kind],
-                ['Description', endpoint.description && <bdi>{endpoint.description}</bdi>],
-                ['Events', endpoint.event_types.join(', ')],
-                ['Health', healthOf(endpoint)],
-                ['Secret ends with', endpoint.secret_hint],
-                ['Last success', endpoint.last_success_at && <Time at={endpoint.last_success_at} />],
-                ['Last failure', endpoint.last_failure_at && <Time at={endpoint.last_failure_at} />],
-                ['Failures since then', String(endpoint.failure_streak)],
-                ['Added', <Time at={endpoint.created_at} />],
-              ]}
-            />
-          </section>
-        )}
+        <section>
+          <Facts
+            rows={[
+              ['URL', <bdi>{endpoint.url}</bdi>],
+              ['Kind', endpoint.kind],
+              ['Description', endpoint.description && <bdi>{endpoint.description}</bdi>],
+              ['Events', endpoint.event_types.join(', ')],
+              ['Health', healthOf(endpoint)],
+              ['Secret ends with', endpoint.secret_hint],
+              ['Last success', endpoint.last_success_at && <Time at={endpoint.last_success_at} />],
+              ['Last failure', endpoint.last_failure_at && <Time at={endpoint.last_failure_at} />],
+              ['Failures since then', String(endpoint.failure_streak)],
+              ['Added', <Time at={endpoint.created_at} />],
+            ]}
+          />
+        </section>
         <section>
           {deliveries.value.items.length === 0 ? (
             <p>Nothing was sent here yet. A test event is sent at once.</p>
@@ -181,7 +180,7 @@ export const ENDPOINT: Definition = {
             </Table>
           )}
         </section>
-        {endpoint && <EndpointActs screen={screen} endpoint={endpoint} />}
+        <EndpointActs screen={screen} endpoint={endpoint} />
       </>
     );
   },

@@ -4,6 +4,7 @@ import type { Child } from 'hono/jsx';
 import { ICON_PATH } from '#platform/http/icon.ts';
 import type { AppEnv } from '#platform/http/openapi.ts';
 import { PAGE_ASSETS } from '../../../pages/assets.ts';
+import { Footer, openPage } from '../../../pages/document.tsx';
 import type { Chapter } from './read-guides.ts';
 import { QUERY_LENGTH } from './search-query.ts';
 
@@ -40,8 +41,9 @@ interface GuideFrame {
 }
 
 /** Sends a page with the contents of `/docs` and the search. `html` is from this repository's docs/. */
-export function sendGuide(c: Context<AppEnv>, frame: GuideFrame, children: Child): Response {
+export async function sendGuide(c: Context<AppEnv>, frame: GuideFrame, children: Child): Promise<Response> {
   const { title, description, status = 200 } = frame;
+  const page = await openPage(c, 'en');
   const html = (
     <html lang="en">
       <head>
@@ -63,6 +65,7 @@ export function sendGuide(c: Context<AppEnv>, frame: GuideFrame, children: Child
           <Contents {...frame} />
           <main id="main">{children}</main>
         </div>
+        <Footer {...page} hasLanguages={false} />
       </body>
     </html>
   );

@@ -40,7 +40,8 @@ async function readText(ctx: Ctx, file: string): Promise<string> {
   return text;
 }
 
-const here = (ctx: Ctx, text: string): string => text.replaceAll(EXAMPLE_ADDRESSES, ctx.baseUrl);
+/** Replaces the address in examples by that of this deployment. */
+export const atThisAddress = (ctx: Ctx, text: string): string => text.replaceAll(EXAMPLE_ADDRESSES, ctx.baseUrl);
 
 export const readChapters = async (ctx: Ctx): Promise<Chapter[]> => JSON.parse(await readText(ctx, 'contents.json'));
 
@@ -56,9 +57,9 @@ const isGuide = async (ctx: Ctx, path: string): Promise<boolean> =>
 export async function readGuide(ctx: Ctx, path: string): Promise<string | null> {
   if (!(await isGuide(ctx, path))) return null;
   const { html } = JSON.parse(await readText(ctx, `${path}.json`)) as { html: string };
-  return here(ctx, html);
+  return atThisAddress(ctx, html);
 }
 
 /** Markdown of a page with this deployment's address in its examples. Null for an unknown page. */
 export const readMarkdown = async (ctx: Ctx, path: string): Promise<string | null> =>
-  (await isGuide(ctx, path)) ? here(ctx, await readText(ctx, `${path}.md`)) : null;
+  (await isGuide(ctx, path)) ? atThisAddress(ctx, await readText(ctx, `${path}.md`)) : null;

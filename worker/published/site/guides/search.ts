@@ -6,7 +6,7 @@ import { EVENT_TYPES } from '#rules/events.ts';
 import { operationsOf, type PublishedDocument } from '../../discovery.ts';
 import { ERROR_HELP } from '../../errors/words.ts';
 import { EVENT_CATALOG } from '../../event-catalog.ts';
-import { readGuides, readSections } from './read-guides.ts';
+import { atThisAddress, readGuides, readSections } from './read-guides.ts';
 import type { SearchKind, SearchQuery } from './search-query.ts';
 
 /** Result of a search. `uri` names it for agents, `url` is its page. */
@@ -124,6 +124,7 @@ export async function searchDocs(ctx: Ctx, document: PublishedDocument, { q: que
   });
   const best = new Map<string, Found>();
   for (const { uri, kind: found, title, path, text, terms } of results)
-    if (!best.has(uri)) best.set(uri, { uri, kind: found, title, url: ctx.baseUrl + path, excerpt: excerptOf(text, terms) });
+    if (!best.has(uri))
+      best.set(uri, { uri, kind: found, title, url: ctx.baseUrl + path, excerpt: excerptOf(atThisAddress(ctx, text), terms) });
   return [...best.values()].slice(0, limit);
 }
