@@ -20,6 +20,7 @@ beforeAll(() => {
     'package.json',
     'wrangler.toml',
     'tsconfig.json',
+    'docs',
     'durable-objects',
     'local',
     'migrations',

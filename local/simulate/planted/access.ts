@@ -34,11 +34,11 @@ export const ACCESS_FAULTS: readonly PlantedFault[] = [
     breaks: 'Two requests are each answered as the one that a payment serves.',
     mutations: [
       {
-        find: 'if (last2 && !last2.isRefunded) return answerOf2({ by: own2 ? "mine" : "other",',
-        replace: 'if (last2 && !last2.isRefunded) return answerOf({ by: "mine",',
+        find: 'if (last3 && !last3.isRefunded) return answerOf2({ by: own2 ? "mine" : "other",',
+        replace: 'if (last3 && !last3.isRefunded) return answerOf2({ by: "mine",',
       },
       { find: 'before === null ? isNull(txClaims.answeredBy) : eq(txClaims.answeredBy, before),', replace: '' },
-      { find: 'const isTaken2 = consume.isAnswered && last2 === void 0;', replace: 'const isTaken2 = false;' },
+      { find: 'const isTaken2 = consume.isAnswered && last3 === void 0;', replace: 'const isTaken2 = false;' },
     ],
     finding: /was answered as new to \d+ requests/,
   },
@@ -62,7 +62,7 @@ export const ACCESS_FAULTS: readonly PlantedFault[] = [
     name: 'answer-not-replayed',
     breaks: 'A write that is repeated under its Idempotency-Key is stored again.',
     mutations: [
-      { find: 'const known6 = await findStored();\n    if (known6) return known6;', replace: '' },
+      { find: 'const known7 = await findStored();\n    if (known7) return known7;', replace: '' },
       {
         find: 'setWhere: isOver(ctx.wallNow) }),\n      abortUnlessChanged(ctx)\n    ];',
         replace: 'setWhere: isOver(ctx.wallNow) })\n    ];',
