@@ -29,7 +29,7 @@ export async function loadHoldings(scope: Scope, key: Customer): Promise<Holding
   const wallet = 'walletAddress' in key ? key.walletAddress : '';
   const paid = and(
     rowsOf(payments, scope),
-    isIt(eq(payments.customerRef, ref), sql`${eq(payments.payerWallet, wallet)} AND customer_ref IS NULL`),
+    isIt(eq(payments.customerRef, ref), sql`${eq(payments.payerWallet, wallet)} AND customer_ref IS NULL AND customer_wallet IS NULL`),
     eq(payments.status, 'CONFIRMED'),
   );
   const [held, members, bought] = await db.batch([
@@ -66,6 +66,9 @@ export async function listHeldProducts(scope: Scope, ids: ProductId[]): Promise<
 
 export async function listHeldAuthorizations(scope: Scope, ids: AuthorizationId[]): Promise<Map<AuthorizationId, AuthorizationRow>> {
   if (ids.length === 0) return new Map();
-  const rows = await scope.db.select().from(subscriptionAuthorizations).where(inArray(subscriptionAuthorizations.id, ids));
+  const rows = await scope.db
+    .select()
+    .from(subscriptionAuthorizations)
+    .where(and(inArray(subscriptionAuthorizations.id, ids), rowsOf(subscriptionAuthorizations, scope)));
   return new Map(rows.map((row) => [row.id, row]));
 }

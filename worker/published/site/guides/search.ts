@@ -100,7 +100,7 @@ async function loadIndex(ctx: Ctx, document: PublishedDocument): Promise<MiniSea
 }
 
 /** Guides answer questions. References, operations, errors and events are found by their names. */
-const weightOf = ({ kind, uri }: Entry): number => (kind !== 'guide' ? 0.5 : /\/(?:reference|architecture)\//.test(uri) ? 1 : 2);
+const weightOf = (id: string): number => (!id.startsWith('docs://guides/') ? 0.5 : /\/(?:reference|architecture)\//.test(id) ? 1 : 2);
 
 /** Part of a text around the first of the words. */
 export function excerptOf(text: string, words: string[]): string {
@@ -119,7 +119,7 @@ export async function searchDocs(ctx: Ctx, document: PublishedDocument, { q: que
     boost: { title: 3, pageTitle: 2 },
     prefix: (term) => term.length > 2,
     fuzzy: (term) => (term.length >= FUZZY_FROM ? 0.2 : false),
-    boostDocument: (_, __, stored) => weightOf(stored as unknown as Entry),
+    boostDocument: (id) => weightOf(String(id)),
     filter: (result) => kind === undefined || result.kind === kind,
   });
   const best = new Map<string, Found>();
