@@ -11,6 +11,7 @@ import { filesWithout, TAGS } from './test/support/runner/tags.ts';
 const WITHOUT_WORKERD = resolve(import.meta.dirname, 'test/support/runner/without-workerd.ts');
 const MEMORY = '/dev/shm';
 const MEMORY_BYTES_MIN = 2 * 1024 ** 3;
+const TEST_MS = process.env.SOAK ? 3_600_000 : 60_000;
 
 /** Whether the system has a folder in memory with room for what all tests write: about a tenth of that. */
 function hasMemoryFolder(): boolean {
@@ -102,8 +103,9 @@ const inWorkerd = (
     exclude: [...(test?.exclude ?? []), ...LEFT_OUT],
     setupFiles: [...(test?.setupFiles ?? []), './test/support/runner/setup.ts', './test/support/runner/flat-objects.ts'],
     globalSetup: ['./test/support/runner/global-setup.ts'],
-    // A soak takes its time; a test run does not.
-    testTimeout: process.env.SOAK ? 3_600_000 : 60_000,
+    // A soak takes its time; a test run does not. A hook sells and pays as a test does.
+    testTimeout: TEST_MS,
+    hookTimeout: TEST_MS,
   },
 });
 

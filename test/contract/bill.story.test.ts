@@ -5,7 +5,7 @@ import { entitlementKeyOf } from '#features/entitlements/entitlement.ts';
 import { entitlementObjectName } from '#platform/objects.ts';
 import { sum, times, zero } from '../../local/bench/bill/bill.ts';
 import { costPage, type Measured, POLLS } from '../../local/bench/bill/page.ts';
-import { BYTES, type Counts } from '../../local/bench/bill/prices.ts';
+import type { Counts } from '../../local/bench/bill/prices.ts';
 import { FIRST_CHECK, letTimePass } from '../support/faults/finality.ts';
 import { putRow } from '../support/fixtures/put-row.ts';
 import { newAgent, openShop, type Shop } from '../support/people/agent.ts';
@@ -19,10 +19,6 @@ import { World } from '../support/world.ts';
 const UNSAMPLED = 'req-not-sampled';
 const LINES_OF_CONSUME = 3;
 const GROUP = 12;
-/** Payments of which the bytes are measured. Fewer fill the pages of the indexes less well. */
-const STORED = 300;
-/** Objects that ring together: a ring asks each for its alarm. */
-const STORED_AT_ONCE = 50;
 
 const HOUR_MINUTES = 60;
 
@@ -208,46 +204,6 @@ describe('bill', () => {
       spent.counts.requests += 2;
       await sell(spent.env);
       await finish(spent);
-    });
-  });
-
-  describe.each([
-    [
-      'a sale',
-      BYTES.sale,
-      async ({ merchant }: Shop) => {
-        const sold = await w.product(merchant, { access_period_days: 30 });
-        return async () => sell(w.env, await w.chain.wallet(), sold);
-      },
-    ],
-    ['an x402 payment', BYTES.x402, async (at: Shop) => async () => settle(w.env, await newAgent(w), at)],
-  ])('bytes of %s', (_kind, bytes, open) => {
-    let pay: () => Promise<unknown>;
-    let before: number;
-    const size = async () => (await w.env.DB.prepare('SELECT 1').run()).meta.size_after;
-    beforeAll(async () => {
-      pay = await open(await openShop(w));
-      before = await size();
-    });
-
-    it.each(Array.from({ length: STORED / STORED_AT_ONCE }, (_, n) => n + 1))(
-      `${STORED_AT_ONCE} of a kind, each by a new customer, become final: round %i`,
-      async () => {
-        await watch(async (spent) => {
-          for (let i = 0; i < STORED_AT_ONCE; i++) await pay();
-          await finish(spent);
-        });
-        const { results } = await w.env.DB.prepare(
-          "SELECT count(*) AS n FROM payments WHERE status = 'CONFIRMED' AND finalized_at IS NULL",
-        ).all<{ n: number }>();
-        expect(results).toEqual([{ n: 0 }]);
-      },
-    );
-
-    it(`${STORED} of a kind take the bytes of the page`, async () => {
-      const each = ((await size()) - before) / STORED;
-      expect(each).toBeLessThanOrEqual(bytes);
-      expect(each).toBeGreaterThan(bytes * 0.9);
     });
   });
 

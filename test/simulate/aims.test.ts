@@ -1,3 +1,4 @@
+// @module-tag volume
 import { describe, expect, it } from 'vitest';
 import { SimulatedService } from '../../local/simulate/runtime/host.ts';
 import { planOf } from '../../local/simulate/search/plan.ts';

@@ -1,3 +1,4 @@
+// @module-tag volume
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { History } from '../../local/simulate/book/history.ts';
 import { judge } from '../../local/simulate/book/judge.ts';

@@ -1,3 +1,4 @@
+// @module-tag volume
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { sweepAuditChain } from '#features/audit-log/chain.ts';

@@ -1,3 +1,4 @@
+// @module-tag volume
 import type { KeyPairSigner } from '@solana/kit';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { CopiedState, type Sold } from './copied-state.ts';

@@ -4,7 +4,7 @@ const TAG = /^\/\/ @module-tag (\w+)$/m;
 
 export const TAGS = [
   { name: 'quick', description: 'One story of everything that is sold, paid, consumed and reported: npm run test:quick' },
-  { name: 'volume', description: 'Fuzz, random histories, killed processes and load: npm run test:nightly' },
+  { name: 'volume', description: 'Fuzz, random histories, killed processes, the restore drill and load: npm run test:volume' },
 ];
 
 const filesIn = (folder: string): string[] =>
