@@ -12,17 +12,28 @@ import { CONFIRM } from './screens/confirm.tsx';
 import { DELIVERY, EVENT } from './screens/deliveries.tsx';
 import { KEY, KEYS, NEW_KEY } from './screens/keys.tsx';
 import { LOG } from './screens/log.tsx';
+import { PAYOUTS } from './screens/office/payouts.tsx';
+import { PLAN } from './screens/office/plan.tsx';
+import { SANDBOX, SANDBOX_SESSION } from './screens/office/sandbox.tsx';
+import { SETTINGS } from './screens/office/settings.tsx';
+import { SUPPORT, TICKET } from './screens/office/support.tsx';
 import { NEW_PASSKEY } from './screens/passkey.tsx';
 import { PAYMENT, PAYMENTS, UNMATCHED } from './screens/payments.tsx';
 import { RECEIPT, RECEIPTS } from './screens/receipts.tsx';
 import { SECURITY } from './screens/security.tsx';
+import { CUSTOMER, CUSTOMERS } from './screens/shop/customers.tsx';
+import { HOME } from './screens/shop/home.tsx';
+import { NEW_PRODUCT, PRODUCT, PRODUCTS } from './screens/shop/products.tsx';
+import { SUBSCRIPTION, SUBSCRIPTIONS } from './screens/shop/subscriptions.tsx';
 import { TEAM } from './screens/team.tsx';
 import { ENDPOINT, WEBHOOKS } from './screens/webhooks.tsx';
 import { postSignIn } from './sign-in.ts';
 
 const SCREENS: Definition[] = [
+  ...[HOME, PRODUCTS, NEW_PRODUCT, PRODUCT, CUSTOMERS, CUSTOMER, SUBSCRIPTIONS, SUBSCRIPTION],
   ...[PAYMENTS, PAYMENT, UNMATCHED, RECEIPTS, RECEIPT],
   ...[WEBHOOKS, DELIVERY, EVENT, ENDPOINT, KEYS, NEW_KEY, KEY],
+  ...[SANDBOX, SANDBOX_SESSION, PAYOUTS, PLAN, SUPPORT, TICKET, SETTINGS],
   ...[TEAM, LOG, SECURITY, NEW_PASSKEY, CONFIRM],
 ];
 

@@ -48,6 +48,8 @@ interface FieldTerms {
   value?: string;
   isOptional?: boolean;
   max?: number;
+  /** Lines of a field for longer text. */
+  lines?: number;
 }
 
 const FieldFrame = ({
@@ -92,29 +94,34 @@ export function TextField({
   value,
   isOptional,
   max,
+  lines,
 }: FieldTerms) {
   const at = fieldId(act, id, name);
   const problem = problemOf(screen, act, id, name);
   const typed = isOf(screen.refused, act, id) ? screen.refused.typed[name] : undefined;
+  const shared = {
+    id: at,
+    name,
+    required: !isOptional,
+    maxlength: max,
+    'aria-invalid': problem === null ? undefined : 'true',
+    'aria-describedby': describedBy(at, help, problem),
+  } as const;
+  const text = type === 'password' ? undefined : (typed ?? value);
   return (
     <FieldFrame at={at} label={label} help={help} problem={problem}>
-      <input
-        id={at}
-        name={name}
-        type={type}
-        value={type === 'password' ? undefined : (typed ?? value)}
-        autocomplete={autocomplete}
-        required={!isOptional}
-        maxlength={max}
-        spellcheck={false}
-        aria-invalid={problem === null ? undefined : 'true'}
-        aria-describedby={describedBy(at, help, problem)}
-      />
+      {lines === undefined ? (
+        <input {...shared} type={type} value={text} autocomplete={autocomplete} spellcheck={false} />
+      ) : (
+        <textarea {...shared} rows={lines}>
+          {text}
+        </textarea>
+      )}
     </FieldFrame>
   );
 }
 
-interface SelectTerms extends Omit<FieldTerms, 'type' | 'autocomplete' | 'isOptional' | 'max'> {
+interface SelectTerms extends Omit<FieldTerms, 'type' | 'autocomplete' | 'isOptional' | 'max' | 'lines'> {
   options: readonly (readonly [value: string, text: string])[];
 }
 

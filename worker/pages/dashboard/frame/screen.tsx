@@ -24,6 +24,11 @@ export interface Me {
   factors: { passkeys: number; totp: boolean; recovery_codes_left: number };
   wallet_address: string | null;
   require_factor: boolean;
+  sales_paused: boolean;
+  timezone: string;
+  locale: string;
+  notification_prefs: Record<string, boolean>;
+  merchant_settings: Record<string, string>;
   transfer?: { to: string; expires_at: string };
 }
 interface AccountOfPerson {
@@ -81,14 +86,22 @@ export const linkTo = ({ mode }: Pick<Screen, 'mode'>, path: string): string => 
 /** Pages of the navigation. `needs`: access without which the page is not named. */
 const LINKS: [path: string, name: string, needs?: Need][] = [
   ['/dashboard', 'Home'],
+  ['/dashboard/templates', 'Templates', 'products:read'],
   ['/dashboard/payments', 'Payments', 'payments:read'],
   ['/dashboard/unmatched', 'Unmatched money', 'payments:read'],
   ['/dashboard/receipts', 'Receipts', 'receipts:read'],
+  ['/dashboard/customers', 'Customers', 'customers:read'],
+  ['/dashboard/subscriptions', 'Subscriptions', 'payments:read'],
   ['/dashboard/webhooks', 'Webhooks', 'webhooks:read'],
   ['/dashboard/keys', 'API keys', 'keys:read'],
+  ['/dashboard/sandbox', 'Sandbox', 'sandbox:read'],
+  ['/dashboard/payouts', 'Payouts', 'payouts:read'],
+  ['/dashboard/billing', 'Plan', 'billing:read'],
+  ['/dashboard/support', 'Support', 'tickets:read'],
   ['/dashboard/team', 'Team', 'members:read'],
   ['/dashboard/log', 'Audit log', 'log:read'],
   ['/dashboard/security', 'Security'],
+  ['/dashboard/settings', 'Settings', 'settings:read'],
 ];
 
 const isWithin = (path: string, page: string): boolean => path === page || (page !== '/dashboard' && path.startsWith(`${page}/`));

@@ -34,5 +34,8 @@ td .act .field label{position:absolute;left:-99rem}
 .once{border:2px solid var(--accent-edge)!important}
 .codes{font:1rem/1.8 ui-monospace,Menlo,Consolas,monospace;columns:2;list-style:none;padding:0}
 .board pre{overflow-x:auto;max-height:24rem;font:.8125rem/1.5 ui-monospace,Menlo,Consolas,monospace;background:var(--page);padding:.75rem;border-radius:.625rem}
+.board textarea{font:inherit;width:100%;padding:.375rem .875rem;border-radius:.625rem;border:1px solid var(--soft);background:var(--card);color:var(--ink)}
+.said{white-space:pre-wrap;overflow-wrap:anywhere}
+.chart{width:100%;height:auto;max-height:8rem;fill:var(--accent-edge)}
 [data-mode=sandbox] .board-head{border-bottom:3px dashed var(--test)}
 `;

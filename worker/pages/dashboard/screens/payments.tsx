@@ -1,12 +1,9 @@
 import { acted, idempotent } from '../frame/acts.ts';
 import { ActForm, Table, Time } from '../frame/fields.tsx';
 import { Facts, type Filter, listBody } from '../frame/list.tsx';
+import { type Amount, amountOf, optionalAmount } from '../frame/money.ts';
 import { type Definition, linkTo, type Screen } from '../frame/screen.tsx';
 
-interface Amount {
-  asset: string;
-  amount: string;
-}
 interface Unmatched {
   unmatched_id: string;
   payment_id: string;
@@ -51,9 +48,6 @@ interface TimelineEntry {
   status?: string;
 }
 
-const amountOf = ({ amount, asset }: Amount): string => `${amount} ${asset}`;
-const optionalAmount = (amount: Amount | undefined) => amount && amountOf(amount);
-
 /** Meaning of each reason of unmatched money. */
 const REASONS: Record<string, string> = {
   late: 'It came after the checkout had ended.',
@@ -66,6 +60,7 @@ const FILTERS: Filter[] = [
   { name: 'status', label: 'Status', options: ['PENDING_SIGNATURE', 'PENDING_CONFIRMATION', 'CONFIRMED', 'FAILED'] },
   { name: 'product_id', label: 'Product id' },
   { name: 'customer_ref', label: 'Your customer id' },
+  { name: 'customer_id', label: 'Customer' },
   { name: 'q', label: 'Payment id, signature, wallet or words' },
 ];
 

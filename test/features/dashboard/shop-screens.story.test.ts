@@ -1,0 +1,130 @@
+import { describe, expect, it } from 'vitest';
+import { fieldOf, operationsOn, PageBrowser, signInToPages } from '../../support/clients/page-browser.ts';
+import { addMember } from '../../support/people/team.ts';
+import { MailWorld, verifyAddress } from '../../support/servers/mail.ts';
+
+const w = new MailWorld();
+const signedIn = (email: string) => signInToPages(w, email);
+
+describe('template screens', () => {
+  it('a template is created, changed, archived and put on sale again by forms, and an unchanged form changes nothing', async () => {
+    const owner = await w.merchant();
+    const browser = await signedIn(owner.email);
+    const sold = { name: 'Forecasts <i>', description: '', 'price.asset': 'USDC', 'price.amount': '12.5', access_period_days: '30' };
+    const form = { act: 'create', ...sold, usage_units: '', payout_wallet: owner.wallet.address, success_url: '' };
+    const refused = await browser.post('/dashboard/templates/new', { ...form, 'price.amount': 'a lot', idempotency_key: 'key-of-the-first-form' });
+    expect(refused.status).toBe(422);
+    expect(refused.text).toContain('href="#create-price.amount"');
+    expect(refused.text).toContain('value="Forecasts &lt;i&gt;"');
+    const path = (await browser.post('/dashboard/templates/new', form)).location ?? '';
+    expect(path).toMatch(/^\/dashboard\/templates\/[0-9a-f-]{36}$/);
+    const one = await browser.get(path);
+    expect(operationsOn(one.text)).toEqual(['getAccount', 'listAccounts', 'getProduct', 'getReadiness']);
+    expect(one.text).toContain('<dd>12.5 USDC</dd>');
+    expect((await browser.get('/dashboard/templates')).text).toContain('<td>On sale</td>');
+
+    const { ...saved } = { ...sold, act: 'save', usage_units: '', payout_wallet: owner.wallet.address, success_url: '' };
+    const versions = w.env.DB.prepare('SELECT count(*) AS n FROM audit_entries').bind();
+    const before = await versions.first('n');
+    expect((await browser.post(path, saved)).location).toBe(path);
+    expect(await versions.first('n')).toBe(before);
+    expect((await browser.post(path, { ...saved, 'price.amount': '9', description: 'Rain, by the hour' })).location).toBe(path);
+    const changed = await browser.get(path);
+    expect(changed.text).toContain('<dd>9 USDC</dd>');
+    expect(changed.text).toContain('value="Rain, by the hour"');
+    expect((await browser.post(path, { act: 'archive' })).location).toBe(path);
+    expect((await browser.get(path)).text).toContain('<dd>Archived</dd>');
+    expect((await browser.post(path, { act: 'unarchive' })).location).toBe(path);
+    expect((await browser.get(path)).text).toContain('<dd>On sale</dd>');
+  });
+
+  it('a template without a payout wallet says so, and what mends it', async () => {
+    const owner = await w.merchant();
+    const browser = await signedIn(owner.email);
+    const form = { act: 'create', name: 'Rain', 'price.asset': 'USDC', 'price.amount': '5' };
+    const path = (await browser.post('/dashboard/templates/new', form)).location ?? '';
+    const { text } = await browser.get(path);
+    expect(text).toContain('<dd>Needs a payout wallet</dd>');
+    expect(text).toContain('payout wallet set');
+  });
+});
+
+describe('home', () => {
+  it('a new account sees the way to its first sale, and after it the payment, the sum and nothing to do', async () => {
+    const owner = await w.merchant();
+    const browser = await signedIn(owner.email);
+    const empty = await browser.get('/dashboard');
+    expect(empty.status).toBe(200);
+    expect(empty.text).toContain('To your first sale');
+    expect(empty.text).toContain('<a href="/dashboard/templates/new">Create a template</a>');
+    expect(empty.text).not.toContain('Needs you');
+
+    await verifyAddress(w, owner);
+    const product = await w.product(owner, { access_period_days: 30 });
+    const { payment } = await w.purchase(product, await w.chain.wallet());
+    await w.sweepAlone('analytics');
+    const { text } = await browser.get('/dashboard');
+    expect(text).not.toContain('To your first sale');
+    expect(text).toContain(`href="/dashboard/payments/${payment.payment_id}"`);
+    expect(text).toMatch(/<h2>[\d.]+ USDC in 30 days<\/h2>/);
+    expect(text.match(/<rect /g)).toHaveLength(30);
+  });
+
+  it('unmatched money and a failing endpoint are named before what was earned', async () => {
+    const owner = await w.merchant();
+    const payment = await w.connect(await w.product(owner));
+    await w.env.DB.prepare(
+      "UPDATE payments SET status = 'FAILED', failure_code = 'session_expired', expires_at = expires_at - 1100000 WHERE id = ?",
+    )
+      .bind(payment.payment_id)
+      .run();
+    await w.confirm(payment.payment_id, await w.chain.pay(await w.chain.wallet(), payment));
+    const hook = await w.call('POST', '/v1/webhooks/endpoints', { key: owner.key, body: { url: 'https://hooks.example/<b>' } });
+    await w.env.DB.prepare('UPDATE webhook_endpoints SET failing_since = ? WHERE id = ?').bind(Date.now(), hook.body.endpoint_id).run();
+    const { text } = await (await signedIn(owner.email)).get('/dashboard');
+    expect(text).toContain('1 times money matched no open checkout');
+    expect(text).toContain('An endpoint fails: <bdi>https://hooks.example/');
+    expect(text.indexOf('Needs you')).toBeLessThan(text.indexOf('Templates on sale'));
+  });
+
+  it('test data has a page of its own, and a member without a right gets the rest of the page', async () => {
+    const owner = await w.merchant('growth');
+    const bob = await addMember(w, owner, 'support');
+    const browser = new PageBrowser(w);
+    browser.cookies.set('__Host-svc_session', bob.token);
+    const { status, text } = await browser.get('/dashboard?mode=sandbox');
+    expect([status, text.includes('data-mode="sandbox"'), text.includes('Test data')]).toEqual([200, true, true]);
+    expect(text).not.toContain('href="/dashboard/keys');
+  });
+});
+
+describe('customer screens', () => {
+  it('a customer is found by the beginning of an id, renamed, and given access', async () => {
+    const owner = await w.merchant();
+    const product = await w.product(owner, { access_period_days: 30 });
+    const { payment } = await w.purchase(product, await w.chain.wallet(), { customer_ref: 'user-<42>' });
+    await w.sweepAlone('analytics');
+    const browser = await signedIn(owner.email);
+    const list = await browser.get('/dashboard/customers?q=user-');
+    const path = /href="(\/dashboard\/customers\/[0-9a-f-]{36})"><bdi>user-&lt;42&gt;/.exec(list.text)?.[1] ?? '';
+    const { text } = await browser.get(path);
+    expect(operationsOn(text)).toEqual(['getAccount', 'listAccounts', 'getCustomer', 'getCustomerState', 'listProducts']);
+    expect(text).toContain('<td>yes</td>');
+    expect((await browser.get(`/dashboard/payments?customer_id=${path.split('/').at(-1)}`)).text).toContain(payment.payment_id);
+    expect((await browser.post(path, { act: 'save', name: 'Grace', email: 'grace@example.com' })).location).toBe(path);
+    expect((await browser.get(path)).text).toContain('<dd><bdi>Grace</bdi></dd>');
+    const grant = {
+      act: 'grant',
+      product_id: product.product_id,
+      days: '7',
+      units: '',
+      reason: 'a late answer',
+      idempotency_key: fieldOf(text, 'grant', 'idempotency_key'),
+    };
+    expect((await browser.post(path, { ...grant, days: 'seven' })).status).toBe(422);
+    for (let n = 0; n < 2; n++) expect((await browser.post(path, { ...grant, idempotency_key: 'one-grant-of-this-form' })).location).toBe(path);
+    const state = await w.call('GET', '/v1/customers/state?customer_ref=user-%3C42%3E', { key: owner.key });
+    const days = (Date.parse(state.body.products[0].paid_through) - Date.now()) / 86_400_000;
+    expect(Math.round(days)).toBe(37);
+  });
+});

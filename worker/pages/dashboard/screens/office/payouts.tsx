@@ -1,0 +1,142 @@
+import { acted, idempotent, notTyped } from '../../frame/acts.ts';
+import { ActForm, ConfirmField, ConfirmFirst, SelectField, Table, TextField, Time } from '../../frame/fields.tsx';
+import { type Definition, isFresh, linkTo, type Screen } from '../../frame/screen.tsx';
+
+interface PayoutWallet {
+  wallet_address: string;
+  known_since?: string;
+  used_by: { type: string; id?: string }[];
+}
+interface RailSetting {
+  rail_id: string;
+  enabled: boolean;
+  payout_wallet: string | null;
+  ata_exists: boolean | null;
+}
+
+const nameOfUse = ({ type, id }: PayoutWallet['used_by'][number]): string => (type === 'account' ? 'your account' : `${type} ${id ?? ''}`);
+const SWITCH = [
+  ['true', 'on'],
+  ['false', 'off'],
+] as const;
+
+export const PAYOUTS: Definition = {
+  path: '/dashboard/payouts',
+  title: 'Payouts',
+  async body(screen) {
+    const { operations, mode, me } = screen;
+    const [wallets, rails] = await Promise.all([
+      operations.call<{ items: PayoutWallet[] }>('listPayoutWallets', { query: { mode } }),
+      operations.call<{ items: RailSetting[] }>('listRailSettings', { query: { mode } }),
+    ]);
+    if (!wallets.ok) return wallets;
+    return (
+      <>
+        {!isFresh(screen) && <ConfirmFirst screen={screen} />}
+        <section>
+          {wallets.value.items.length === 0 ? (
+            <p>
+              Buyers pay straight to your wallet. Name it below, or link one on the page <a href="/dashboard/security">Security</a>.
+            </p>
+          ) : (
+            <Table caption="Wallets that are paid" head={['Wallet', 'Paid for', 'Known since']}>
+              {wallets.value.items.map(({ wallet_address: wallet, known_since: since, used_by: uses }) => (
+                <tr>
+                  <th scope="row">{wallet}</th>
+                  <td>
+                    {uses.map((use) => (
+                      <span>
+                        {use.type === 'product' ? (
+                          <a href={linkTo(screen, `/dashboard/templates/${use.id}`)}>a template</a>
+                        ) : (
+                          nameOfUse(use)
+                        )}{' '}
+                      </span>
+                    ))}
+                  </td>
+                  <td>{since && <Time at={since} />}</td>
+                </tr>
+              ))}
+            </Table>
+          )}
+        </section>
+        {rails.ok && <Rails screen={screen} settings={rails.value.items} />}
+        <section>
+          <h2>Pause sales</h2>
+          <p>
+            {me.sales_paused
+              ? 'Sales are paused: nobody can begin to pay.'
+              : 'Nobody can begin to pay while sales are paused. Access stays.'}
+          </p>
+          <ActForm screen={screen} act={me.sales_paused ? 'resume' : 'pause'} submit={me.sales_paused ? 'Resume sales' : 'Pause sales'} />
+        </section>
+        <section>
+          <h2>This wallet is not mine</h2>
+          <p>It is paid nothing more: it leaves your account, templates and ways to pay, and subscriptions that pay it are stopped.</p>
+          <ActForm screen={screen} act="disown" submit="This wallet is not mine" isFinal>
+            <TextField screen={screen} act="disown" name="wallet_address" label="Wallet" max={44} />
+            <ConfirmField screen={screen} act="disown" name="not mine" />
+          </ActForm>
+        </section>
+      </>
+    );
+  },
+  acts: {
+    set_wallet: {
+      done: 'The way to pay is saved.',
+      run: async ({ operations, mode }, form) =>
+        acted(
+          await operations.call('putRailSetting', {
+            params: { rail_id: form.id ?? '' },
+            query: { mode },
+            body: { enabled: form.enabled === 'true', payout_wallet: form.payout_wallet?.trim() || null },
+            ...idempotent(form),
+          }),
+        ),
+    },
+    pause: { done: 'Sales are paused.', run: (screen, form) => setPaused(screen, form, true) },
+    resume: { done: 'Sales go on.', run: (screen, form) => setPaused(screen, form, false) },
+    disown: {
+      done: 'The wallet is paid nothing more.',
+      async run({ c, operations }, form) {
+        if (form.confirm?.trim() !== 'not mine') return notTyped(c, 'not mine');
+        return acted(await operations.call('disownPayout', { body: { wallet_address: form.wallet_address?.trim() }, ...idempotent(form) }));
+      },
+    },
+  },
+};
+
+const setPaused = async ({ operations }: Screen, form: Record<string, string>, isPaused: boolean) =>
+  acted(await operations.call('updateAccount', { body: { sales_paused: isPaused }, ...idempotent(form) }));
+
+const Rails = ({ screen, settings }: { screen: Screen; settings: RailSetting[] }) => (
+  <section>
+    <h2>Ways to pay</h2>
+    <p>A wallet here is paid for this way alone. Empty: the template’s wallet, else that of your account.</p>
+    {settings.map((rail) => (
+      <ActForm screen={screen} act="set_wallet" id={rail.rail_id} submit="Set wallet">
+        <h3>{rail.rail_id}</h3>
+        {rail.ata_exists === false && <p>The wallet has no account for this token yet. The first payment creates it.</p>}
+        <SelectField
+          screen={screen}
+          act="set_wallet"
+          id={rail.rail_id}
+          name="enabled"
+          label="Buyers can pay this way"
+          options={SWITCH}
+          value={String(rail.enabled)}
+        />
+        <TextField
+          screen={screen}
+          act="set_wallet"
+          id={rail.rail_id}
+          name="payout_wallet"
+          label="Payout wallet"
+          isOptional
+          max={44}
+          value={rail.payout_wallet ?? ''}
+        />
+      </ActForm>
+    ))}
+  </section>
+);

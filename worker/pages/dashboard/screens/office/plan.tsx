@@ -1,0 +1,97 @@
+import { idempotent } from '../../frame/acts.ts';
+import { ActForm, SelectField, Table, Time } from '../../frame/fields.tsx';
+import { Facts } from '../../frame/list.tsx';
+import type { Acted, Definition } from '../../frame/screen.tsx';
+
+interface Billing {
+  plan: string;
+  status: string;
+  current_period_end: string | null;
+  cancel_at_period_end: boolean;
+  source: string;
+  usage: Record<string, number>;
+  limits: Record<string, number | null>;
+}
+
+const PLANS = [
+  ['starter', 'Starter'],
+  ['growth', 'Growth'],
+  ['scale', 'Scale'],
+] as const;
+const NAMES: Record<string, string> = { keys: 'API keys', endpoints: 'Webhook endpoints', products: 'Templates' };
+
+/** Link to the card processor. A form of the page cannot lead to another site, so the person follows the link. */
+const leadTo = (url: string, text: string): Acted => ({
+  ok: true,
+  shown: (
+    <section class="once">
+      <p>
+        <a class="button" href={url}>
+          {text}
+        </a>
+      </p>
+    </section>
+  ),
+});
+
+export const PLAN: Definition = {
+  path: '/dashboard/billing',
+  title: 'Plan',
+  async body(screen) {
+    const billing = await screen.operations.call<Billing>('getBillingSummary');
+    if (!billing.ok) return billing;
+    const { plan, status, current_period_end: end, cancel_at_period_end: isEnding, usage, limits, source } = billing.value;
+    return (
+      <>
+        <section>
+          <Facts
+            rows={[
+              ['Plan', plan],
+              ['Paid by', source === 'processor' ? 'card' : source === 'x402' ? 'USDC' : undefined],
+              ['State', status === 'none' ? undefined : status.replaceAll('_', ' ')],
+              [isEnding ? 'Ends' : 'Next period', end && <Time at={end} />],
+            ]}
+          />
+          <Table caption="Used of what the plan allows" head={['What', 'Used', 'Allowed']}>
+            {Object.entries(usage).map(([name, used]) => (
+              <tr>
+                <th scope="row">{NAMES[name] ?? name}</th>
+                <td>{String(used)}</td>
+                <td>{limits[name] === null ? 'no limit' : String(limits[name])}</td>
+              </tr>
+            ))}
+          </Table>
+        </section>
+        <section>
+          <h2>Choose plan</h2>
+          <ActForm screen={screen} act="choose" submit="Choose plan">
+            <SelectField screen={screen} act="choose" name="plan" label="Plan" options={PLANS} value={plan} />
+          </ActForm>
+          <p>
+            A plan is paid by card, or in USDC by one call: <a href="/docs/account">how</a>
+          </p>
+          {source === 'processor' && <ActForm screen={screen} act="card" submit="Manage card" />}
+        </section>
+      </>
+    );
+  },
+  acts: {
+    choose: {
+      done: 'Follow the link to pay.',
+      async run({ operations }, form) {
+        const made = await operations.call<{ checkout_url: string }>('createBillingCheckout', {
+          body: { plan: form.plan },
+          ...idempotent(form),
+        });
+        return made.ok ? leadTo(made.value.checkout_url, 'Pay by card') : made;
+      },
+    },
+    card: {
+      done: 'Follow the link to your card.',
+      async run({ operations }, form) {
+        const made = await operations.call<{ portal_url: string }>('createBillingPortal', { body: {}, ...idempotent(form) });
+        return made.ok ? leadTo(made.value.portal_url, 'Open the card’s page') : made;
+      },
+    },
+  },
+};

@@ -1,0 +1,164 @@
+import { acted, idempotent } from '../../frame/acts.ts';
+import { ActForm, SelectField, TextField } from '../../frame/fields.tsx';
+import { Facts } from '../../frame/list.tsx';
+import type { Definition, Form, Screen } from '../../frame/screen.tsx';
+
+interface Domain {
+  domain: string;
+  status: string;
+  controller_record: { type: string; name: string; value: string };
+}
+
+const LOCALES = [
+  ['en', 'English'],
+  ['es', 'Español'],
+  ['de', 'Deutsch'],
+  ['fr', 'Français'],
+  ['pt-BR', 'Português (Brasil)'],
+  ['ja', '日本語'],
+] as const;
+const SWITCH = [
+  ['true', 'yes'],
+  ['false', 'no'],
+] as const;
+const NOTICES = [
+  ['webhooks', 'Endpoints that fail'],
+  ['payouts', 'Payouts'],
+  ['renewals', 'Renewals'],
+  ['buyer_receipts', 'Receipts to buyers'],
+  ['product_news', 'News of this service'],
+] as const;
+const BRAND = [
+  ['checkout_brand_name', 'Name on the checkout', 80],
+  ['checkout_logo_url', 'Address of the logo', 2000],
+  ['checkout_accent_hex', 'Accent colour, for example #0a7d4f', 7],
+  ['checkout_success_button_label', 'Text of the button after paying', 40],
+  ['default_redirect_url', 'Where buyers go after paying', 2000],
+  ['default_support_url', 'Where buyers get help', 2000],
+] as const;
+
+/** Fields of one group, as an object of the API. */
+const groupOf = (form: Form, group: string, names: readonly string[]): Record<string, string> =>
+  Object.fromEntries(names.map((name) => [name, form[`${group}.${name}`]?.trim() ?? '']));
+const update = async ({ operations, mode }: Screen, form: Form, body: object) =>
+  acted(await operations.call('updateAccount', { query: { mode }, body, ...idempotent(form) }));
+
+export const SETTINGS: Definition = {
+  path: '/dashboard/settings',
+  title: 'Settings',
+  async body(screen) {
+    const { me, operations } = screen;
+    const domain = await operations.call<Domain>('getDomain');
+    return (
+      <>
+        <section>
+          <h2>Account</h2>
+          <ActForm screen={screen} act="account" submit="Save">
+            <TextField screen={screen} act="account" name="display_name" label="Name" max={120} value={me.display_name} />
+            <TextField
+              screen={screen}
+              act="account"
+              name="timezone"
+              label="Time zone"
+              help="For example Europe/Lisbon"
+              value={me.timezone}
+            />
+            <SelectField screen={screen} act="account" name="locale" label="Language of emails" options={LOCALES} value={me.locale} />
+          </ActForm>
+        </section>
+        <section>
+          <h2>Brand</h2>
+          <p>Buyers see it on each page of yours.</p>
+          <ActForm screen={screen} act="brand" submit="Save">
+            {BRAND.map(([name, label, max]) => (
+              <TextField
+                screen={screen}
+                act="brand"
+                name={`merchant_settings.${name}`}
+                label={label}
+                isOptional
+                max={max}
+                value={me.merchant_settings[name] ?? ''}
+              />
+            ))}
+          </ActForm>
+        </section>
+        <section>
+          <h2>Emails to you</h2>
+          <ActForm screen={screen} act="notices" submit="Save">
+            {NOTICES.map(([name, label]) => (
+              <SelectField
+                screen={screen}
+                act="notices"
+                name={`notification_prefs.${name}`}
+                label={label}
+                options={SWITCH}
+                value={String(me.notification_prefs[name])}
+              />
+            ))}
+          </ActForm>
+        </section>
+        <section>
+          <h2>Domain</h2>
+          {domain.ok ? <DomainFacts {...domain.value} /> : <p>A proven domain stands beside your name where buyers pay.</p>}
+          <ActForm screen={screen} act="domain" submit="Save">
+            <TextField screen={screen} act="domain" name="domain" label="Domain" max={253} value={domain.ok ? domain.value.domain : ''} />
+          </ActForm>
+          {domain.ok && <ActForm screen={screen} act="no_domain" submit="Remove" isFinal />}
+        </section>
+      </>
+    );
+  },
+  acts: {
+    account: {
+      done: 'The settings are saved.',
+      run: (screen, form) => {
+        const { display_name, timezone, locale } = form;
+        return update(screen, form, { display_name: display_name?.trim(), timezone: timezone?.trim(), locale });
+      },
+    },
+    brand: {
+      done: 'The brand is saved.',
+      run: (screen, form) =>
+        update(screen, form, {
+          merchant_settings: groupOf(
+            form,
+            'merchant_settings',
+            BRAND.map(([name]) => name),
+          ),
+        }),
+    },
+    notices: {
+      done: 'The emails are saved.',
+      run: (screen, form) => {
+        const asked = Object.entries(
+          groupOf(
+            form,
+            'notification_prefs',
+            NOTICES.map(([name]) => name),
+          ),
+        );
+        return update(screen, form, { notification_prefs: Object.fromEntries(asked.map(([name, value]) => [name, value === 'true'])) });
+      },
+    },
+    domain: {
+      done: 'The domain is saved. Add its record, and it is proven within an hour.',
+      run: async ({ operations }, form) =>
+        acted(await operations.call('setDomain', { body: { domain: form.domain?.trim() }, ...idempotent(form) })),
+    },
+    no_domain: {
+      done: 'The domain is removed.',
+      run: async ({ operations }, form) => acted(await operations.call('deleteDomain', { ...idempotent(form) })),
+    },
+  },
+};
+
+const DomainFacts = ({ domain, status, controller_record: { type, name, value } }: Domain) => (
+  <Facts
+    rows={[
+      ['Domain', domain],
+      ['State', status],
+      ['Record to add', status !== 'verified' && <code>{`${name} ${type} ${value}`}</code>],
+    ]}
+  />
+);

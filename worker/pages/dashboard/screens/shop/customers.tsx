@@ -1,0 +1,204 @@
+import { acted, idempotent } from '../../frame/acts.ts';
+import { ActForm, SelectField, Table, TextField, Time } from '../../frame/fields.tsx';
+import { Facts, listBody } from '../../frame/list.tsx';
+import { type Definition, linkTo, type Screen } from '../../frame/screen.tsx';
+import type { Product } from './products.tsx';
+
+interface Sums {
+  gross: string;
+  refunded: string;
+}
+interface Customer {
+  customer_id: string;
+  customer_ref?: string;
+  wallets: { address: string; source: string }[];
+  emails: { email: string; source: string }[];
+  name?: string;
+  company?: { name?: string; address?: string; tax_id?: string };
+  metadata: Record<string, unknown>;
+  totals: { payments: number; USDC: Sums; SOL: Sums };
+  access: { active: number; lapsed: number };
+  first_seen_at: string;
+  last_seen_at: string;
+}
+interface Held {
+  product_id: string;
+  name: string;
+  access: boolean;
+  reason?: string;
+  paid_through: string | null;
+  units: { granted: number; used: number; remaining: number } | null;
+}
+
+const nameOf = ({ customer_ref: ref, wallets }: Customer): string => ref ?? wallets[0]?.address ?? '';
+/** Sums of each asset that the customer paid with. Assets are never added up. */
+const paidOf = ({ totals }: Customer): string =>
+  (['USDC', 'SOL'] as const)
+    .filter((asset) => Number(totals[asset].gross) > 0)
+    .map((asset) => `${totals[asset].gross} ${asset}`)
+    .join(', ');
+
+export const CUSTOMERS: Definition = {
+  path: '/dashboard/customers',
+  title: 'Customers',
+  body: listBody<Customer>({
+    operation: 'listCustomers',
+    filters: [
+      { name: 'q', label: 'Beginning of an id, wallet, email or name' },
+      { name: 'access', label: 'Access', options: ['active', 'lapsed', 'none'] },
+      { name: 'product_id', label: 'Template id' },
+      { name: 'sort', label: 'Order', options: ['last_seen_at', 'created_at'] },
+    ],
+    caption: 'Customers',
+    head: ['Customer', 'Email', 'Paid', 'Access', 'Latest'],
+    empty: (
+      <p>
+        Each buyer becomes a customer within a minute of the first payment. <a href="/docs/checkout">How a sale begins</a>
+      </p>
+    ),
+    row: (customer, screen) => (
+      <tr>
+        <th scope="row">
+          <a href={linkTo(screen, `/dashboard/customers/${customer.customer_id}`)}>
+            <bdi>{nameOf(customer)}</bdi>
+          </a>
+        </th>
+        <td>
+          <bdi>{customer.emails[0]?.email}</bdi>
+        </td>
+        <td>{paidOf(customer)}</td>
+        <td>{customer.access.active > 0 ? `${customer.access.active} active` : customer.access.lapsed > 0 ? 'lapsed' : 'none'}</td>
+        <td>
+          <Time at={customer.last_seen_at} />
+        </td>
+      </tr>
+    ),
+  }),
+  acts: {},
+};
+
+const paramsOf = ({ c }: Screen) => ({ customer_id: c.req.param('customer_id') ?? '' });
+
+export const CUSTOMER: Definition = {
+  path: '/dashboard/customers/:customer_id',
+  title: 'Customer',
+  async body(screen) {
+    const { operations, mode } = screen;
+    const [params, query] = [paramsOf(screen), { mode }];
+    const [customer, state, products] = await Promise.all([
+      operations.call<Customer>('getCustomer', { params, query }),
+      operations.call<{ products: Held[] }>('getCustomerState', { params, query }),
+      operations.call<{ items: Product[] }>('listProducts', { query }),
+    ]);
+    if (!customer.ok) return customer;
+    const { value } = customer;
+    const sold = products.ok ? products.value.items.map(({ product_id: id, name }) => [id, name] as const) : [];
+    return (
+      <>
+        <section>
+          <Facts
+            rows={[
+              ['Your id', value.customer_ref && <bdi>{value.customer_ref}</bdi>],
+              ['Name', value.name && <bdi>{value.name}</bdi>],
+              ['Company', value.company?.name && <bdi>{value.company.name}</bdi>],
+              ['Wallets', value.wallets.map(({ address }) => address).join(', ')],
+              ['Emails', <bdi>{value.emails.map(({ email }) => email).join(', ')}</bdi>],
+              ['Payments', String(value.totals.payments)],
+              ['Paid', paidOf(value)],
+              ['First seen', <Time at={value.first_seen_at} />],
+              ['Last seen', <Time at={value.last_seen_at} />],
+              ['Metadata', Object.keys(value.metadata).length > 0 && <code>{JSON.stringify(value.metadata)}</code>],
+            ]}
+          />
+          <p>
+            <a href={linkTo(screen, `/dashboard/payments?customer_id=${value.customer_id}`)}>Payments</a>
+          </p>
+        </section>
+        {state.ok && <Holdings screen={screen} held={state.value.products} />}
+        {sold.length > 0 && (
+          <section>
+            <h2>Give access</h2>
+            <ActForm screen={screen} act="grant" submit="Give access">
+              <SelectField screen={screen} act="grant" name="product_id" label="Template" options={sold} />
+              <TextField screen={screen} act="grant" name="days" label="Days" help="Empty: no time is added" isOptional />
+              <TextField screen={screen} act="grant" name="units" label="Uses" help="Empty: no uses are added" isOptional />
+              <TextField screen={screen} act="grant" name="reason" label="Reason" help="For your own records" max={200} />
+            </ActForm>
+          </section>
+        )}
+        <section>
+          <h2>Change</h2>
+          <ActForm screen={screen} act="save" submit="Save">
+            <TextField screen={screen} act="save" name="name" label="Name" isOptional max={200} value={value.name ?? ''} />
+            <TextField
+              screen={screen}
+              act="save"
+              name="email"
+              label="Email address"
+              isOptional
+              type="email"
+              max={254}
+              value={ownEmail(value)}
+            />
+          </ActForm>
+        </section>
+      </>
+    );
+  },
+  acts: {
+    grant: {
+      done: 'The access is given.',
+      async run(screen, form) {
+        const query = { mode: screen.mode };
+        const found = await screen.operations.call<Customer>('getCustomer', { params: paramsOf(screen), query });
+        if (!found.ok) return found;
+        const { customer_ref: ref, wallets } = found.value;
+        const customer = ref === undefined ? { wallet_address: wallets[0]?.address } : { customer_ref: ref };
+        const { product_id, reason } = form;
+        const body = { product_id, reason, customer, days: countOf(form.days), units: countOf(form.units) };
+        return acted(await screen.operations.call('grantEntitlement', { query, body, ...idempotent(form) }));
+      },
+    },
+    save: {
+      done: 'The customer is saved.',
+      run: async (screen, form) =>
+        acted(
+          await screen.operations.call('updateCustomer', {
+            params: paramsOf(screen),
+            query: { mode: screen.mode },
+            body: { name: form.name?.trim() || null, email: form.email?.trim() || null },
+            ...idempotent(form),
+          }),
+        ),
+    },
+  },
+};
+
+/** Address that the merchant wrote. */
+const ownEmail = ({ emails }: Customer): string => emails.find(({ source }) => source === 'merchant')?.email ?? '';
+/** Whole number of a field. Anything else reaches the API as typed, which names the field in its refusal. */
+const countOf = (text = ''): number | string | undefined =>
+  text.trim() === '' ? undefined : /^\d{1,9}$/.test(text.trim()) ? Number(text) : text;
+
+const Holdings = ({ screen, held }: { screen: Screen; held: Held[] }) => (
+  <section>
+    {held.length === 0 ? (
+      <p>Nothing was bought or given yet.</p>
+    ) : (
+      <Table caption="What they may use now" head={['Template', 'Access', 'Until', 'Uses left']}>
+        {held.map((one) => (
+          <tr>
+            <th scope="row">
+              <a href={linkTo(screen, `/dashboard/templates/${one.product_id}`)}>
+                <bdi>{one.name}</bdi>
+              </a>
+            </th>
+            <td>{one.access ? 'yes' : `no: ${one.reason ?? 'never bought'}`}</td>
+            <td>{one.paid_through ? <Time at={one.paid_through} /> : 'no end'}</td>
+            <td>{one.units === null ? 'not counted' : `${one.units.remaining} of ${one.units.granted}`}</td>
+          </tr>
+        ))}
+      </Table>
+    )}
+  </section>
+);

@@ -1,0 +1,162 @@
+import type { Child } from 'hono/jsx';
+import { Table, Time } from '../../frame/fields.tsx';
+import { Facts } from '../../frame/list.tsx';
+import { type Amount, amountOf } from '../../frame/money.ts';
+import { type Definition, linkTo, type Screen } from '../../frame/screen.tsx';
+import { Chart, type Day } from './chart.tsx';
+
+interface Summary {
+  active_templates: number;
+  paying_members: number;
+  renewals_due: { count: number };
+  confirmed_payments: number;
+}
+interface Figures {
+  totals: Record<'USDC' | 'SOL', { net: string; count: number }>;
+  daily: Day[];
+}
+interface Counted {
+  total: number;
+}
+interface Endpoint {
+  endpoint_id: string;
+  url: string;
+  status: string;
+  failing_since?: string;
+}
+interface Payment {
+  payment_id: string;
+  status: string;
+  price: Amount;
+  created_at: string;
+}
+
+const WINDOW_DAYS = '30';
+const LATEST = '5';
+
+/** Steps to the first sale, done or not. */
+const stepsOf = (screen: Screen, { active_templates: templates, confirmed_payments: sales }: Summary, wallets: number) =>
+  [
+    [screen.me.email_verified, 'Confirm your email address', '/dashboard/security'],
+    [wallets > 0, 'Name the wallet that buyers pay to', '/dashboard/payouts'],
+    [templates > 0, 'Create a template', '/dashboard/templates/new'],
+    [sales > 0, 'Make the first sale: open the page of your template and pay', '/dashboard/templates'],
+  ] as const;
+
+export const HOME: Definition = {
+  path: '/dashboard',
+  title: 'Home',
+  async body(screen) {
+    const { operations, mode } = screen;
+    const query = { mode };
+    const [summary, figures, wallets, unmatched, endpoints, pastDue, answered, latest] = await Promise.all([
+      operations.call<Summary>('getAccountSummary', { query }),
+      operations.call<Figures>('getAnalytics', { query: { ...query, window_days: WINDOW_DAYS, daily_days: WINDOW_DAYS } }),
+      operations.call<Counted>('listPayoutWallets', { query }),
+      operations.call<Counted>('listUnmatchedPayments', { query: { ...query, status: 'open', per_page: '1' } }),
+      operations.call<{ items: Endpoint[] }>('listWebhookEndpoints', { query }),
+      operations.call<Counted>('listNativeSubscriptions', { query: { ...query, status: 'past_due', per_page: '1' } }),
+      operations.call<Counted>('listTickets', { query: { ...query, status: 'pending', per_page: '1' } }),
+      operations.call<{ items: Payment[] }>('listPayments', { query: { ...query, per_page: LATEST } }),
+    ]);
+    const countOf = (list: typeof unmatched): number => (list.ok ? list.value.total : 0);
+    const failing = endpoints.ok ? endpoints.value.items.filter((one) => one.failing_since !== undefined || one.status === 'disabled') : [];
+    const needs: (Child | false)[] = [
+      countOf(unmatched) > 0 && (
+        <a href={linkTo(screen, '/dashboard/unmatched')}>{`${countOf(unmatched)} times money matched no open checkout`}</a>
+      ),
+      ...failing.map(({ endpoint_id: id, url, status }) => (
+        <a href={linkTo(screen, `/dashboard/webhooks/${id}`)}>
+          {status === 'disabled' ? 'An endpoint is disabled: ' : 'An endpoint fails: '}
+          <bdi>{url}</bdi>
+        </a>
+      )),
+      countOf(pastDue) > 0 && (
+        <a href={`/dashboard/subscriptions?${new URLSearchParams({ ...query, status: 'past_due' })}`}>
+          {`${countOf(pastDue)} subscriptions are past due`}
+        </a>
+      ),
+      countOf(answered) > 0 && (
+        <a
+          href={`/dashboard/support?${new URLSearchParams({ ...query, status: 'pending' })}`}
+        >{`${countOf(answered)} tickets are answered`}</a>
+      ),
+    ].filter(Boolean);
+    return (
+      <>
+        {summary.ok && <Checklist screen={screen} steps={stepsOf(screen, summary.value, countOf(wallets))} />}
+        {needs.length > 0 && (
+          <section>
+            <h2>Needs you</h2>
+            <ul>
+              {needs.map((need) => (
+                <li>{need}</li>
+              ))}
+            </ul>
+          </section>
+        )}
+        {summary.ok && <Standing summary={summary.value} />}
+        {figures.ok && <Earned figures={figures.value} />}
+        {latest.ok && latest.value.items.length > 0 && <Latest screen={screen} payments={latest.value.items} />}
+      </>
+    );
+  },
+  acts: {},
+};
+
+const Checklist = ({ screen, steps }: { screen: Screen; steps: ReturnType<typeof stepsOf> }) =>
+  steps.every(([isDone]) => isDone) ? null : (
+    <section>
+      <h2>To your first sale</h2>
+      <ol>
+        {steps.map(([isDone, text, path]) => (
+          <li>{isDone ? `Done: ${text}` : <a href={linkTo(screen, path)}>{text}</a>}</li>
+        ))}
+      </ol>
+    </section>
+  );
+
+const Standing = ({ summary }: { summary: Summary }) => (
+  <section>
+    <Facts
+      rows={[
+        ['Templates on sale', String(summary.active_templates)],
+        ['Members with access', String(summary.paying_members)],
+        ['Renewals in the next seven days', String(summary.renewals_due.count)],
+        ['Payments so far', String(summary.confirmed_payments)],
+      ]}
+    />
+  </section>
+);
+
+const Earned = ({ figures: { totals, daily } }: { figures: Figures }) => (
+  <>
+    {(['USDC', 'SOL'] as const)
+      .filter((asset) => totals[asset].count > 0)
+      .map((asset) => (
+        <section>
+          <h2>{`${totals[asset].net} ${asset} in 30 days`}</h2>
+          <Chart asset={asset} days={daily} />
+        </section>
+      ))}
+  </>
+);
+
+const Latest = ({ screen, payments }: { screen: Screen; payments: Payment[] }) => (
+  <section>
+    <Table caption="Latest payments" head={['Payment', 'Status', 'Amount', 'When']}>
+      {payments.map(({ payment_id: id, status, price, created_at: at }) => (
+        <tr>
+          <th scope="row">
+            <a href={linkTo(screen, `/dashboard/payments/${id}`)}>{id}</a>
+          </th>
+          <td>{status}</td>
+          <td>{amountOf(price)}</td>
+          <td>
+            <Time at={at} />
+          </td>
+        </tr>
+      ))}
+    </Table>
+  </section>
+);

@@ -1,0 +1,261 @@
+import { acted, idempotent } from '../../frame/acts.ts';
+import { ActForm, SelectField, Table, TextField, Time } from '../../frame/fields.tsx';
+import { Facts, listBody } from '../../frame/list.tsx';
+import { type Amount, amountOf, periodOf } from '../../frame/money.ts';
+import { type Definition, type Form, linkTo, type Screen } from '../../frame/screen.tsx';
+
+export interface Product {
+  product_id: string;
+  slug: string;
+  external_product_id?: string;
+  name: string;
+  description?: string;
+  status: string;
+  price: Amount;
+  billing_model: string;
+  access_period_days: number | null;
+  usage_units: number | null;
+  unit_name?: string;
+  payout_wallet?: string;
+  allowed_rails: string[];
+  success_url?: string;
+  checkout_url: string;
+  created_at: string;
+}
+interface Check {
+  code: string;
+  status: string;
+  message: string;
+  fix: { detail: string; sign_url?: string } | null;
+}
+
+const ASSETS = [
+  ['USDC', 'USDC'],
+  ['SOL', 'SOL'],
+] as const;
+
+const stateOf = ({ status, payout_wallet: wallet }: Product): string =>
+  status === 'archived' ? 'Archived' : wallet === undefined ? 'Needs a payout wallet' : 'On sale';
+
+export const PRODUCTS: Definition = {
+  path: '/dashboard/templates',
+  title: 'Templates',
+  body: listBody<Product>({
+    operation: 'listProducts',
+    filters: [{ name: 'status', label: 'Status', options: ['active', 'archived', 'all'] }],
+    caption: 'Templates, newest first',
+    head: ['Template', 'Price', 'Access', 'State'],
+    empty: (
+      <p>
+        A template is what a buyer pays for: a name, a price and what they get. <a href="/docs/checkout">How a sale begins</a>
+      </p>
+    ),
+    before: (screen) => (
+      <p>
+        <a class="button" href={linkTo(screen, '/dashboard/templates/new')}>
+          Create template
+        </a>
+      </p>
+    ),
+    row: (product, screen) => (
+      <tr>
+        <th scope="row">
+          <a href={linkTo(screen, `/dashboard/templates/${product.product_id}`)}>
+            <bdi>{product.name}</bdi>
+          </a>
+        </th>
+        <td>{amountOf(product.price)}</td>
+        <td>{periodOf(product.access_period_days)}</td>
+        <td>{stateOf(product)}</td>
+      </tr>
+    ),
+  }),
+  acts: {},
+};
+
+const textOf = (text: string | undefined): string | undefined => text?.trim() || undefined;
+/** Whole number of a field. Anything else reaches the API as typed, which names the field in its refusal. */
+const numberOf = (text: string | undefined): number | string | undefined => {
+  const typed = textOf(text);
+  return typed === undefined || !/^\d{1,9}$/.test(typed) ? typed : Number(typed);
+};
+
+const soldOf = (form: Form) => ({
+  name: textOf(form.name),
+  description: textOf(form.description),
+  price: { asset: form['price.asset'], amount: textOf(form['price.amount']) ?? '' },
+  access_period_days: numberOf(form.access_period_days),
+  usage_units: numberOf(form.usage_units),
+  payout_wallet: textOf(form.payout_wallet),
+  success_url: textOf(form.success_url),
+});
+
+const Fields = ({ screen, act, product }: { screen: Screen; act: string; product?: Product }) => {
+  const at = { screen, act };
+  const numberText = (value: number | null | undefined) => (value === null || value === undefined ? '' : String(value));
+  return (
+    <>
+      <TextField {...at} name="name" label="Name" max={120} value={product?.name ?? ''} />
+      <TextField {...at} name="description" label="What the buyer gets" isOptional max={2000} value={product?.description ?? ''} />
+      <SelectField {...at} name="price.asset" label="Asset" options={ASSETS} value={product?.price.asset ?? 'USDC'} />
+      <TextField {...at} name="price.amount" label="Price" help="For example 5 or 0.25" value={product?.price.amount ?? ''} />
+      <TextField
+        {...at}
+        name="access_period_days"
+        label="Days of access"
+        help="Empty: the service’s default"
+        isOptional
+        value={numberText(product?.access_period_days)}
+      />
+      <TextField
+        {...at}
+        name="usage_units"
+        label="Uses of one payment"
+        help="Empty: not counted"
+        isOptional
+        value={numberText(product?.usage_units)}
+      />
+      <TextField
+        {...at}
+        name="payout_wallet"
+        label="Payout wallet"
+        help="Empty: the wallet of your account"
+        isOptional
+        value={product?.payout_wallet ?? ''}
+      />
+      <TextField
+        {...at}
+        name="success_url"
+        label="Where the buyer goes after paying"
+        isOptional
+        max={2000}
+        value={product?.success_url ?? ''}
+      />
+    </>
+  );
+};
+
+export const NEW_PRODUCT: Definition = {
+  path: '/dashboard/templates/new',
+  title: 'New template',
+  async body(screen) {
+    return (
+      <section>
+        <ActForm screen={screen} act="create" submit="Create template">
+          <Fields screen={screen} act="create" />
+        </ActForm>
+      </section>
+    );
+  },
+  acts: {
+    create: {
+      done: 'The template is created.',
+      async run({ operations, mode }, form) {
+        const made = await operations.call<Product>('createProduct', { query: { mode }, body: soldOf(form), ...idempotent(form) });
+        return made.ok ? { ok: true, leaveTo: linkTo({ mode }, `/dashboard/templates/${made.value.product_id}`) } : made;
+      },
+    },
+  },
+};
+
+/** Fields that a form has changed. An emptied field is cleared, and an unchanged one is not sent. */
+function changesOf(form: Form, product: Product): Record<string, unknown> {
+  const before: Record<string, unknown> = { ...product };
+  const { price, ...sold } = soldOf(form);
+  const changed = Object.entries(sold).filter(([name, value]) => value !== (before[name] ?? undefined));
+  const isNewPrice = price.amount !== product.price.amount || price.asset !== product.price.asset;
+  return { ...Object.fromEntries(changed.map(([name, value]) => [name, value ?? null])), ...(isNewPrice && { price }) };
+}
+
+const paramsOf = ({ c }: Screen) => ({ product_id: c.req.param('product_id') ?? '' });
+const actOn = (operation: 'archiveProduct' | 'unarchiveProduct', done: string): Definition['acts'][string] => ({
+  done,
+  run: async (screen, form) =>
+    acted(await screen.operations.call(operation, { params: paramsOf(screen), query: { mode: screen.mode }, ...idempotent(form) })),
+});
+
+export const PRODUCT: Definition = {
+  path: '/dashboard/templates/:product_id',
+  title: 'Template',
+  async body(screen) {
+    const { operations, mode } = screen;
+    const params = paramsOf(screen);
+    const [product, readiness] = await Promise.all([
+      operations.call<Product>('getProduct', { params, query: { mode } }),
+      operations.call<{ checks: Check[] }>('getReadiness', { query: { ...params, mode } }),
+    ]);
+    if (!product.ok) return product;
+    const { value } = product;
+    return (
+      <>
+        <section>
+          <Facts
+            rows={[
+              ['State', stateOf(value)],
+              ['Price', amountOf(value.price)],
+              ['Access', periodOf(value.access_period_days)],
+              ['Uses of one payment', value.usage_units === null ? undefined : `${value.usage_units} ${value.unit_name ?? ''}`],
+              ['Page for buyers', <a href={value.checkout_url}>{value.checkout_url}</a>],
+              ['Ways to pay', value.allowed_rails.join(', ')],
+              ['Template id', value.product_id],
+              ['Your id', value.external_product_id && <bdi>{value.external_product_id}</bdi>],
+              ['Created', <Time at={value.created_at} />],
+            ]}
+          />
+          <p>
+            <a href={linkTo(screen, `/dashboard/payments?product_id=${value.product_id}`)}>Its payments</a>
+          </p>
+        </section>
+        {readiness.ok && <Readiness checks={readiness.value.checks} />}
+        <section>
+          <h2>Change</h2>
+          <ActForm screen={screen} act="save" submit="Save">
+            <Fields screen={screen} act="save" product={value} />
+          </ActForm>
+          {value.status === 'archived' ? (
+            <ActForm screen={screen} act="unarchive" submit="Unarchive" />
+          ) : (
+            <ActForm screen={screen} act="archive" submit="Archive" isFinal />
+          )}
+        </section>
+      </>
+    );
+  },
+  acts: {
+    save: {
+      done: 'The template is saved.',
+      async run(screen, form) {
+        const [params, query] = [paramsOf(screen), { mode: screen.mode }];
+        const product = await screen.operations.call<Product>('getProduct', { params, query });
+        if (!product.ok) return product;
+        const body = changesOf(form, product.value);
+        if (Object.keys(body).length === 0) return { ok: true };
+        return acted(await screen.operations.call('updateProduct', { params, query, body, ...idempotent(form) }));
+      },
+    },
+    archive: actOn('archiveProduct', 'The template is archived. Nobody can buy it, and access that was paid stays.'),
+    unarchive: actOn('unarchiveProduct', 'The template is on sale again.'),
+  },
+};
+
+/** Checks that do not pass, with what mends them. */
+const Readiness = ({ checks }: { checks: Check[] }) => {
+  const open = checks.filter(({ status }) => status === 'fail' || status === 'warn');
+  if (open.length === 0) return null;
+  return (
+    <section>
+      <Table caption="Before it sells" head={['Check', 'What to do']}>
+        {open.map(({ code, message, fix }) => (
+          <tr>
+            <th scope="row">
+              {code.replaceAll('_', ' ')}. {message}
+            </th>
+            <td>
+              {fix?.detail} {fix?.sign_url && <a href={fix.sign_url}>Sign with your wallet</a>}
+            </td>
+          </tr>
+        ))}
+      </Table>
+    </section>
+  );
+};
