@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { PROVIDER_ERRORS } from '#features/accounts/oauth/provider.ts';
-import { type DashboardNews, type DashboardState, FIRST_DASHBOARD, nextDashboard } from '../../worker/pages/account/dashboard/machine.ts';
 import { type EmailLinkNews, FIRST_EMAIL_LINK, nextEmailLink } from '../../worker/pages/account/email-link/machine.ts';
-import type { DashboardFacts, EmailLinkFacts, LoginFacts } from '../../worker/pages/account/facts.ts';
+import type { EmailLinkFacts, LoginFacts } from '../../worker/pages/account/facts.ts';
 import { firstLogin, type LoginEffect, type LoginNews, nextLogin } from '../../worker/pages/account/login/machine.ts';
 import { problemOfReturn, readOutcome } from '../../worker/pages/account/provider-return.ts';
 import account from '../../worker/pages/locales/account/en.json';
@@ -136,96 +135,6 @@ describe('provider return', () => {
   it('another fragment yields no outcome', () => {
     for (const fragment of ['', '#', '#token=', '#token=x', '#token=a.b.c', '#top', `#token=${token}&x`, '#error=<b>', ` #linked=google`])
       expect(readOutcome(fragment), fragment).toBeNull();
-  });
-});
-
-const dashboard: DashboardFacts = { ...common, page: 'dashboard' };
-const holdings = {
-  account: { name: 'Ada', email: 'a@b.example', isVerified: false, unreachable: null, wallet: null, plan: 'free' },
-  claim: null,
-  products: [],
-  productsTotal: 0,
-  keys: [],
-  identities: [{ provider: 'google', email: 'a@b.example' }],
-};
-const RAW = 'svc_live_raw';
-const key = { id: 'k', name: 'server', prefix: 'svc_live_', isLive: true };
-const dashboardNews: fc.Arbitrary<DashboardNews> = fc.oneof(
-  fc.constantFrom<DashboardNews>(
-    { kind: 'loaded', holdings },
-    { kind: 'loadWanted' },
-    { kind: 'keyMade', key, rawKey: RAW },
-    { kind: 'keyCopied', isSelected: false },
-    { kind: 'keyCopied', isSelected: true },
-    { kind: 'copyShown' },
-    { kind: 'emailWanted' },
-    { kind: 'emailTaken' },
-    { kind: 'linkWanted', provider: 'github' },
-    { kind: 'unlinkWanted', provider: 'google' },
-    { kind: 'unlinked', provider: 'google' },
-    { kind: 'emailRefused', failure: { ...failure('state_conflict', 409), meta: { reason: 'already_verified' } } },
-  ),
-  fc.constantFrom('offline', 'invalid_authorization', 'plan_limit_reached', 'rate_limited').chain((code) => {
-    const refused = failure(code, code === 'offline' ? 0 : code === 'invalid_authorization' ? 401 : 429);
-    return fc.constantFrom<DashboardNews>({ kind: 'loadRefused', failure: refused }, { kind: 'keyRefused', failure: refused });
-  }),
-  fc
-    .record({ name: fc.constantFrom('server', 'other'), isLive: fc.boolean(), idempotencyKey: fc.uuid() })
-    .map((terms) => ({ kind: 'keyEntered', terms }) as const),
-);
-
-describe('dashboard machine', () => {
-  const play = (events: DashboardNews[], from: DashboardState = FIRST_DASHBOARD) => {
-    let state = from;
-    const effects = events.flatMap((news) => {
-      const turn = nextDashboard(dashboard, state, news);
-      state = turn.state;
-      return turn.effects;
-    });
-    return { state, effects };
-  };
-
-  it('a new key is removed from the state when it is confirmed, left or signed out of', () => {
-    fc.assert(
-      fc.property(
-        fc.array(dashboardNews, { maxLength: 20 }),
-        fc.constantFrom('keyKept', 'pageLeft', 'signOutPressed').map((kind) => ({ kind }) as DashboardNews),
-        (events, end) => {
-          const { state } = play([{ kind: 'loaded', holdings }, { kind: 'keyMade', key, rawKey: RAW }, ...events, end]);
-          expect(JSON.stringify(state)).not.toContain(RAW);
-        },
-      ),
-      { numRuns: 2000 },
-    );
-  });
-
-  it('a retry after a lost answer uses the same Idempotency-Key, and another key uses its own', () => {
-    const terms = (name: string, idempotencyKey: string) =>
-      ({ kind: 'keyEntered', terms: { name, isLive: true, idempotencyKey } }) as const;
-    const lost = { kind: 'keyRefused', failure: failure('offline', 0) } as const;
-    const { effects } = play([
-      { kind: 'loaded', holdings },
-      terms('a', '1'),
-      lost,
-      terms('a', '2'),
-      lost,
-      terms('b', '3'),
-      lost,
-      terms('b', '4'),
-    ]);
-    expect(effects.map((effect) => effect.kind === 'makeKey' && effect.terms.idempotencyKey)).toEqual(['1', '1', '3', '3']);
-    const refused = { kind: 'keyRefused', failure: failure('plan_limit_reached', 429) } as const;
-    const again = play([{ kind: 'loaded', holdings }, terms('a', '1'), refused, terms('a', '2')]);
-    expect(again.effects.map((effect) => effect.kind === 'makeKey' && effect.terms.idempotencyKey)).toEqual(['1', '2']);
-  });
-
-  it('an ended session leaves the page once, and later events change nothing', () => {
-    fc.assert(
-      fc.property(fc.array(dashboardNews, { maxLength: 20 }), (events) => {
-        const { state, effects } = play([{ kind: 'loadRefused', failure: failure('invalid_authorization', 401) }, ...events]);
-        expect([state, effects]).toEqual([{ step: 'leaving' }, [{ kind: 'leave', why: 'ended' }]]);
-      }),
-    );
   });
 });
 

@@ -16,7 +16,7 @@ import { forReading, homeOf, readNear } from '#platform/db/directory.ts';
 import { homeOfSlug } from '#platform/db/names/names.ts';
 import { type AppEnv, router } from '#platform/http/openapi.ts';
 import { hitBucket, underCeiling } from '#platform/http/rate-limit.ts';
-import { sendDashboard, sendEmailLink, sendLogin } from './account/pages.tsx';
+import { sendEmailLink, sendLogin } from './account/pages.tsx';
 import { sendCheckout } from './checkout/page.tsx';
 import { posterCode, sendPoster } from './checkout/print/poster.tsx';
 import { openPage, type PageContext, sendPage, sendRefusal } from './document.tsx';
@@ -147,7 +147,6 @@ pageRoutes.get('/s/:authorization_id', (c) =>
 /** Pages for merchants. They contain no account data: their scripts load it with the browser's session. */
 const MERCHANT_PAGES = {
   '/login': sendLogin,
-  '/dashboard': sendDashboard,
   '/sign': sendSigning,
   '/verify-email': sendEmailLink('verify'),
   '/reset-password': sendEmailLink('reset'),

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { NEXT_STEPS } from '../../../worker/pages/account/dashboard/view.tsx';
 import type { AccountFacts, LoginFacts } from '../../../worker/pages/account/facts.ts';
 import { PAGE_ASSETS } from '../../../worker/pages/assets.ts';
 import { directivesOf, getPage } from '../../support/clients/page.ts';
@@ -10,7 +9,7 @@ const get = (path: string, headers: Record<string, string> = {}, env = w.env) =>
 const factsOf = <T extends AccountFacts>(html: string): T => JSON.parse(/id="facts"[^>]*>([^<]*)</.exec(html)![1]!) as T;
 
 describe('account pages', () => {
-  it.each(['/login', '/dashboard', '/verify-email', '/reset-password', '/sign-in', '/sign'])(
+  it.each(['/login', '/verify-email', '/reset-password', '/sign-in', '/sign'])(
     '%s allows only its own script and cannot be framed',
     async (path) => {
       const env = { ...w.env, FRAME_ANCESTORS: 'https://shop.example' };
@@ -53,7 +52,7 @@ describe('account pages', () => {
     const local = await get('/login', {}, { ...w.env, DEMO_WALLET: 'true' });
     expect(local.html).toContain(PAGE_ASSETS.demoWallet);
     expect(directivesOf(local.headers)['connect-src']).toEqual(["'self'", new URL(w.env.RPC_URL as string).origin]);
-    expect((await get('/dashboard', {}, { ...w.env, DEMO_WALLET: 'true' })).html).not.toContain(PAGE_ASSETS.demoWallet);
+    expect((await get('/verify-email', {}, { ...w.env, DEMO_WALLET: 'true' })).html).not.toContain(PAGE_ASSETS.demoWallet);
   });
 
   it('the login page offers only configured providers', async () => {
@@ -107,18 +106,8 @@ describe('account pages', () => {
     expect(html).toContain('Anmelden');
     expect(factsOf<LoginFacts>(html)).toMatchObject({ next: '/dashboard?locale=de', loginPath: '/login?locale=de' });
     expect(html).not.toContain('So läuft die Zahlung ab');
-    expect((await get('/dashboard', { 'Accept-Language': 'ja' })).html).toContain('ダッシュボード');
+    expect((await get('/login', { 'Accept-Language': 'ja' })).html).toContain('ログイン');
     const product = await w.product(await w.merchant());
     expect((await get(`/p/${product.slug}`)).html).not.toContain('Forgotten');
-  });
-
-  it('each next step of the dashboard links to a guide page that exists', async () => {
-    for (const { href } of NEXT_STEPS) {
-      const [path, anchor] = href.split('#');
-      const { status, html } = await get(path!);
-      expect([status, html], href).toEqual([200, expect.not.stringContaining('redoc')]);
-      if (anchor !== undefined) expect(html).toContain(`<h2 id="${anchor}">`);
-    }
-    expect((await get('/dashboard')).html).not.toContain('README');
   });
 });

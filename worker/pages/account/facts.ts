@@ -59,11 +59,7 @@ export interface EmailLinkFacts extends CommonFacts {
   page: 'verify' | 'reset' | 'sign_in' | 'invitation' | 'not_me';
 }
 
-export interface DashboardFacts extends CommonFacts {
-  page: 'dashboard';
-}
-
-export type AccountFacts = LoginFacts | EmailLinkFacts | DashboardFacts;
+export type AccountFacts = LoginFacts | EmailLinkFacts;
 
 export const LOGIN_REASONS = { ended: 'sessionEnded', out: 'signedOut', again: 'signInOnceMore' } as const satisfies Record<
   string,

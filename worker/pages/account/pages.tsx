@@ -8,15 +8,12 @@ import { PAGE_ASSETS } from '../assets.ts';
 import { demoWalletOf, ownWalletParts, type PageContext, sendPage } from '../document.tsx';
 import { loadAccountTexts } from '../locales/dictionaries.ts';
 import { sayIn } from '../parts/text.ts';
-import { FIRST_DASHBOARD } from './dashboard/machine.ts';
-import { Dashboard } from './dashboard/view.tsx';
 import { FIRST_EMAIL_LINK } from './email-link/machine.ts';
 import { EmailLink } from './email-link/view.tsx';
 import {
   type AccountFacts,
   type AccountText,
   type AccountTextKey,
-  type DashboardFacts,
   type EmailLinkFacts,
   LOGIN_FORMS,
   LOGIN_REASONS,
@@ -76,7 +73,7 @@ function sendAccountPage(
     page,
     {
       title: text[title],
-      layout: facts.page === 'dashboard' ? 'plain' : 'narrow',
+      layout: 'narrow',
       scripts: [...scripts, PAGE_ASSETS.account],
       facts,
       isUnframed: true,
@@ -114,11 +111,6 @@ export async function sendLogin(page: PageContext, posted?: PostedSignIn): Promi
     status: posted?.status ?? 200,
     plain: <PlainSignIn facts={facts} say={say} posted={posted} />,
   });
-}
-
-export async function sendDashboard(page: PageContext): Promise<Response> {
-  const facts: DashboardFacts = { ...(await commonFacts(page)), page: 'dashboard' };
-  return sendAccountPage(page, facts, 'dashboard', <Dashboard facts={facts} state={FIRST_DASHBOARD} say={sayIn(facts.text)} />);
 }
 
 const EMAIL_LINK_TITLES = {

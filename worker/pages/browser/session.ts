@@ -1,11 +1,7 @@
 import type { Session } from '../parts/session.ts';
 
-/** Session of this tab. It ends with the tab, and no other site or tab can read it. A sign-out is broadcast to all tabs. */
+/** Session of this tab. It ends with the tab, and no other site or tab can read it. */
 const KEY = 'svc:session';
-const SIGNED_OUT = 'signed out';
-
-/** Same channel for sending and listening, so that a tab does not receive its own messages. */
-const others = 'BroadcastChannel' in globalThis ? new BroadcastChannel(KEY) : null;
 
 export function storeSession({ token, expires_at }: Session): boolean {
   try {
@@ -38,19 +34,4 @@ export function forgetSession(): void {
   } catch {
     // No storage: nothing to delete.
   }
-}
-
-export function signOutEverywhere(): void {
-  forgetSession();
-  others?.postMessage(SIGNED_OUT);
-}
-
-/** `listener` gets the session that this tab had. */
-export function onSignedOutElsewhere(listener: (session: Session | null) => void): void {
-  others?.addEventListener('message', ({ data }) => {
-    if (data !== SIGNED_OUT) return;
-    const session = readSession();
-    forgetSession();
-    listener(session);
-  });
 }

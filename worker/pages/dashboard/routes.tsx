@@ -109,5 +109,5 @@ dashboardRoutes.post('/dashboard/switch', async (c) => {
   const switched = await new Operations(c, token).call<{ token: string }>('switchAccount', { body: { account_id } });
   if (!switched.ok) return sendBare(c, switched);
   storeToken(c, switched.value.token);
-  return c.redirect('/dashboard/team', 303);
+  return c.redirect('/dashboard', 303);
 });

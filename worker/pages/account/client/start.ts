@@ -1,5 +1,4 @@
 import type { AccountFacts } from '../facts.ts';
-import { startDashboard } from './dashboard.tsx';
 import { startEmailLink } from './email-link.tsx';
 import { startLogin } from './sign-in.tsx';
 
@@ -7,9 +6,6 @@ function start(facts: AccountFacts, panel: HTMLElement): void {
   switch (facts.page) {
     case 'login':
       startLogin(facts, panel);
-      break;
-    case 'dashboard':
-      startDashboard(facts, panel);
       break;
     case 'verify':
     case 'reset':

@@ -100,8 +100,6 @@ export function TextField({
   const problem = problemOf(screen, act, id, name);
   const typed = isOf(screen.refused, act, id) ? screen.refused.typed[name] : undefined;
   const shared = {
-    id: at,
-    name,
     required: !isOptional,
     maxlength: max,
     'aria-invalid': problem === null ? undefined : 'true',
@@ -111,9 +109,9 @@ export function TextField({
   return (
     <FieldFrame at={at} label={label} help={help} problem={problem}>
       {lines === undefined ? (
-        <input {...shared} type={type} value={text} autocomplete={autocomplete} spellcheck={false} />
+        <input id={at} name={name} type={type} value={text} autocomplete={autocomplete} spellcheck={false} {...shared} />
       ) : (
-        <textarea {...shared} rows={lines}>
+        <textarea id={at} name={name} rows={lines} {...shared}>
           {text}
         </textarea>
       )}

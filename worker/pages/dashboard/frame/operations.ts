@@ -14,6 +14,7 @@ export const OPERATIONS = {
   updateAccount: 'PATCH /v1/account/me',
   deleteAccount: 'DELETE /v1/account/account',
   changeSecurity: 'PATCH /v1/account/me/security',
+  sendVerification: 'POST /v1/account/email/verification',
   listAccounts: 'GET /v1/accounts',
   listIdentities: 'GET /v1/account/identities',
   unlinkIdentity: 'DELETE /v1/account/identities/{provider}',

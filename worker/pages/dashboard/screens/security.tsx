@@ -41,6 +41,10 @@ export const SECURITY: Definition = {
     );
   },
   acts: {
+    confirm_email: {
+      done: 'The email is on its way. Follow its link.',
+      run: async ({ operations }, form) => acted(await operations.call('sendVerification', { ...idempotent(form) })),
+    },
     email: {
       done: 'The address has changed. Confirm it with the link in the email.',
       async run(screen, { email = '', current_password: password = '', ...form }) {
@@ -142,6 +146,9 @@ function EmailAndPassword({ screen }: { screen: Screen }) {
         {me.email === null ? 'No email address.' : <bdi>{me.email}</bdi>}{' '}
         {me.email !== null && (me.email_verified ? '(confirmed)' : '(not confirmed)')}
       </p>
+      {me.email !== null && (!me.email_verified || me.email_problem !== undefined) && (
+        <ActForm screen={screen} act="confirm_email" submit="Send confirmation email" />
+      )}
       <ActForm screen={screen} act="email" submit="Change email">
         <TextField screen={screen} act="email" name="email" label="New email address" type="email" autocomplete="email" max={254} />
         <Current act="email" />

@@ -85,7 +85,7 @@ const soldOf = (form: Form) => ({
   description: textOf(form.description),
   price: { asset: form['price.asset'], amount: textOf(form['price.amount']) ?? '' },
   access_period_days: numberOf(form.access_period_days),
-  usage_units: numberOf(form.usage_units),
+  usage_units: form.usage_units === undefined ? undefined : (numberOf(form.usage_units) ?? null),
   payout_wallet: textOf(form.payout_wallet),
   success_url: textOf(form.success_url),
 });
@@ -103,7 +103,7 @@ const Fields = ({ screen, act, product }: { screen: Screen; act: string; product
         {...at}
         name="access_period_days"
         label="Days of access"
-        help="Empty: the service’s default"
+        help="Empty: without end"
         isOptional
         value={numberText(product?.access_period_days)}
       />
@@ -113,7 +113,7 @@ const Fields = ({ screen, act, product }: { screen: Screen; act: string; product
         label="Uses of one payment"
         help="Empty: not counted"
         isOptional
-        value={numberText(product?.usage_units)}
+        value={product ? numberText(product.usage_units) : '1'}
       />
       <TextField
         {...at}
@@ -162,7 +162,7 @@ export const NEW_PRODUCT: Definition = {
 function changesOf(form: Form, product: Product): Record<string, unknown> {
   const before: Record<string, unknown> = { ...product };
   const { price, ...sold } = soldOf(form);
-  const changed = Object.entries(sold).filter(([name, value]) => value !== (before[name] ?? undefined));
+  const changed = Object.entries(sold).filter(([name, value]) => (value ?? null) !== (before[name] ?? null));
   const isNewPrice = price.amount !== product.price.amount || price.asset !== product.price.asset;
   return { ...Object.fromEntries(changed.map(([name, value]) => [name, value ?? null])), ...(isNewPrice && { price }) };
 }

@@ -1,0 +1,47 @@
+import type { Child } from 'hono/jsx';
+import { DAY, iso } from '#core/time.ts';
+import { linkTo, type Screen } from './screen.tsx';
+
+const CLAIM_SHOWN_MS = 30 * DAY;
+const PROBLEMS = {
+  bounced: 'came back, so none is sent there any more',
+  complained: 'was reported as spam, so none is sent there any more',
+};
+
+/** Worst that a person must know on every page. Null if nothing is wrong. */
+function worstOf({ me, c, mode }: Screen): Child | null {
+  const security = linkTo({ mode }, '/dashboard/security');
+  const { claimed } = me;
+  if (me.email_problem)
+    return (
+      <>
+        An email to <bdi>{me.email}</bdi> {PROBLEMS[me.email_problem]}. <a href={security}>Confirm it again, or give another</a>
+      </>
+    );
+  if (me.sales_paused)
+    return (
+      <>
+        Sales are paused: nobody can begin to pay. <a href={linkTo({ mode }, '/dashboard/payouts')}>Resume sales</a>
+      </>
+    );
+  if (me.email !== null && !me.email_verified)
+    return (
+      <>
+        Your email address <bdi>{me.email}</bdi> is not confirmed. <a href={security}>Send the email again</a>
+      </>
+    );
+  if (claimed && claimed.at > iso(c.var.ctx.wallNow - CLAIM_SHOWN_MS))
+    return (
+      <>
+        {`This account is yours now. What others had is ended: ${claimed.keys} API keys, ${claimed.endpoints} endpoints, `}
+        {`${claimed.providers} linked providers and ${claimed.wallets} payout wallets. `}
+        <a href={linkTo({ mode }, '/dashboard/payouts')}>Name your payout wallet before you sell</a>
+      </>
+    );
+  return null;
+}
+
+export function Banner({ screen }: { screen: Screen }) {
+  const worst = worstOf(screen);
+  return worst === null ? null : <p class="problem">{worst}</p>;
+}
