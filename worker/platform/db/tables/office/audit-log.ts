@@ -46,6 +46,9 @@ export const auditEntries = sqliteTable(
     index('audit_entries_unchained').on(table.at).where(sql`hash IS NULL`),
     index('audit_entries_of_operators').on(table.at).where(sql`actor_kind IN ('operator', 'staff')`),
     index('audit_entries_refused').on(table.merchantId, table.at).where(sql`outcome = 'refused'`),
+    index('audit_entries_products_of_key')
+      .on(table.merchantId, table.actorId, table.subjectId)
+      .where(sql`actor_kind = 'key' AND subject_type = 'product' AND outcome = 'done'`),
   ],
 );
 
