@@ -458,6 +458,15 @@ CREATE TABLE `ended_deliveries` (
 	PRIMARY KEY(`merchant_id`, `livemode`, `quarter`, `has_succeeded`, `answer_class`)
 ) WITHOUT ROWID;
 --> statement-breakpoint
+CREATE TABLE `audit_archives` (
+	`merchant_id` blob NOT NULL,
+	`last_seq` integer NOT NULL,
+	`last_hash` blob NOT NULL,
+	`key` text NOT NULL,
+	`named` text NOT NULL,
+	PRIMARY KEY(`merchant_id`, `last_seq`)
+) WITHOUT ROWID;
+--> statement-breakpoint
 CREATE TABLE `audit_entries` (
 	`merchant_id` blob NOT NULL,
 	`seq` integer NOT NULL,

@@ -52,4 +52,22 @@ export const auditEntries = sqliteTable(
   ],
 );
 
+/**
+ * Archive objects of audit logs: a run of an account's oldest entries. Inserted in the batch that deletes the entries. `lastHash` is the
+ * hash that the next entry follows.
+ */
+export const auditArchives = sqliteTable(
+  'audit_archives',
+  {
+    merchantId: uuidBytes('merchant_id').$type<AccountId>().notNull(),
+    lastSeq: integer('last_seq').notNull(),
+    lastHash: hashBytes('last_hash').notNull(),
+    /** Object name. It contains a content hash and the id of the run. */
+    key: text('key').notNull(),
+    /** Persons with a name or an address in the object. */
+    named: json<AccountId[]>('named').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.merchantId, table.lastSeq] })],
+);
+
 export type AuditEntry = typeof auditEntries.$inferSelect;
