@@ -458,6 +458,15 @@ CREATE TABLE `ended_deliveries` (
 	PRIMARY KEY(`merchant_id`, `livemode`, `quarter`, `has_succeeded`, `answer_class`)
 ) WITHOUT ROWID;
 --> statement-breakpoint
+CREATE TABLE `audit_archives` (
+	`merchant_id` blob NOT NULL,
+	`last_seq` integer NOT NULL,
+	`last_hash` blob NOT NULL,
+	`key` text NOT NULL,
+	`named` text NOT NULL,
+	PRIMARY KEY(`merchant_id`, `last_seq`)
+) WITHOUT ROWID;
+--> statement-breakpoint
 CREATE TABLE `audit_entries` (
 	`merchant_id` blob NOT NULL,
 	`seq` integer NOT NULL,
@@ -482,6 +491,7 @@ CREATE TABLE `audit_entries` (
 CREATE INDEX `audit_entries_unchained` ON `audit_entries` (`at`) WHERE hash IS NULL;--> statement-breakpoint
 CREATE INDEX `audit_entries_of_operators` ON `audit_entries` (`at`) WHERE actor_kind IN ('operator', 'staff');--> statement-breakpoint
 CREATE INDEX `audit_entries_refused` ON `audit_entries` (`merchant_id`,`at`) WHERE outcome = 'refused';--> statement-breakpoint
+CREATE INDEX `audit_entries_products_of_key` ON `audit_entries` (`merchant_id`,`actor_id`,`subject_id`) WHERE actor_kind = 'key' AND subject_type = 'product' AND outcome = 'done';--> statement-breakpoint
 CREATE TABLE `billing_customers` (
 	`account_id` blob PRIMARY KEY NOT NULL,
 	`customer_id` text NOT NULL,
@@ -640,7 +650,7 @@ CREATE TABLE `invitations` (
 	CONSTRAINT "invitations_status" CHECK(status IN ('pending', 'accepted', 'withdrawn'))
 );
 --> statement-breakpoint
-CREATE INDEX `invitations_list` ON `invitations` (`account_id`,`created_at`);--> statement-breakpoint
+CREATE INDEX `invitations_list` ON `invitations` (`account_id`,`expires_at`);--> statement-breakpoint
 CREATE INDEX `invitations_by_email` ON `invitations` (`email_key`);--> statement-breakpoint
 CREATE TABLE `joined_accounts` (
 	`person_id` blob NOT NULL,

@@ -27,6 +27,7 @@ import { sweepReference } from '#features/payments/watch/reference-scan.ts';
 import { sweepPlans } from '#features/plans/expire-plan.ts';
 import { sweepArchive } from '#features/retention/archive.ts';
 import { eraseArchived } from '#features/retention/erase.ts';
+import { archiveLogs, eraseArchivedLog } from '#features/retention/log-archive.ts';
 import { sweepEndedSetups, sweepOf } from '#features/retention/retention.ts';
 import { sweepSettlements } from '#features/settlements/sweep.ts';
 import { sweepTickets } from '#features/support/close-silent.ts';
@@ -39,7 +40,7 @@ import { othersOf, shardsOf } from '#platform/db/each-database.ts';
 import { sweepIdempotencyRecords } from '#platform/db/idempotency-record.ts';
 import { sweepNames } from '#platform/db/names/names.ts';
 import type { Swept } from '#platform/db/sweeps.ts';
-import { endSweep, failSweep, leaseSweep, RENEW_MS, renewSweep, takeDueSweeps } from '#platform/db/sweeps.ts';
+import { addSwept, endSweep, failSweep, leaseSweep, RENEW_MS, renewSweep, takeDueSweeps } from '#platform/db/sweeps.ts';
 import { inTime } from '#platform/deadline.ts';
 import { deferring, logRequest } from '#platform/log.ts';
 import { callClock, isClosedDatabase, refreshMoves } from '#platform/moves.ts';
@@ -66,10 +67,13 @@ const atEachCron = (now: number): number => now + 3 * SECOND;
 /** Their work is asked about every ten minutes, so they are due a little before. */
 const seldom = (ms: number) => (now: number) => now + ms - MINUTE;
 
-/** Runs by its schedule, so that resets of factors, which are few, cost no read in each minute. */
+/**
+ * Runs by its schedule, so that resets of factors and old entries of audit logs, which are few and have no index by age, cost no read in
+ * each minute.
+ */
 async function sweepRegularly(ctx: Shard): Promise<Swept> {
   const [resets, records] = [await sweepFactorResets(ctx), await sweepIdempotencyRecords(ctx)];
-  return { ...records, taken: resets.taken + records.taken, end: resets.end === 'empty' ? records.end : resets.end };
+  return { ...records, ...addSwept(resets, records, await archiveLogs(ctx)) };
 }
 
 const subscriptionSweep = (kind: AuthorizationClass) => async (ctx: Shard) =>
@@ -91,7 +95,14 @@ export const SWEEPS: readonly Sweep[] = [
     nextDueAt: seldom(HOUR),
     run: async (ctx) => (await import('#features/billing/processor/sync.ts')).sweepCardPlans(ctx),
   },
-  { name: 'erasures', nextDueAt: atEachCron, run: sweepErasures(eraseArchived) },
+  {
+    name: 'erasures',
+    nextDueAt: atEachCron,
+    run: sweepErasures({
+      eraseAccount: async (ctx, id) => (await eraseArchived(ctx, id)) + (await eraseArchivedLog(ctx, id, null)),
+      eraseMember: eraseArchivedLog,
+    }),
+  },
   { name: 'idempotency', nextDueAt: seldom(10 * MINUTE), run: sweepRegularly },
   // Temporary rows. retention/retention.ts defines the periods.
   { name: 'loginNonces', nextDueAt: seldom(10 * MINUTE), run: sweepOf('loginNonces') },

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { App } from '../support/people/authenticator-app.ts';
 import { findViolations } from './axe.ts';
-import { readSession, register, signIn } from './merchant.ts';
+import { PASSWORD, readSession, register, signIn } from './merchant.ts';
 import { press, Shop, seeHeading } from './shop.ts';
 
 const shop = new Shop();
@@ -113,6 +113,39 @@ describe.each(['Google', 'GitHub'])('sign-in with %s', (title) => {
     await shoot(`55-dashboard-linked-${title}`);
     await press(page, `Remove ${title}`);
     await page.getByRole('button', { name: `Add sign-in with ${title}` }).waitFor();
+    expect(elsewhere(offences)).toEqual([]);
+    await close();
+  });
+
+  it.each([true, false])('the provider is linked and unlinked on the security screen, with JavaScript: %s', async (javaScriptEnabled) => {
+    const { email } = await register(shop);
+    const { page, offences, shoot, close } = await shop.visit(size, [], { javaScriptEnabled });
+    await page.goto(urlOf('/login?next=/dashboard/security'));
+    const form = javaScriptEnabled ? page.locator('main') : page.locator('noscript form');
+    await form.getByLabel('E-mail').fill(email);
+    await form.getByLabel('Password', javaScriptEnabled ? { exact: true } : {}).fill(PASSWORD);
+    await form.getByRole('button', javaScriptEnabled ? { name: 'Sign in', exact: true } : {}).click();
+    await seeHeading(page, 'Security');
+    const go = async (person: string) => {
+      await page.getByRole('button', { name: `Link ${title}` }).click();
+      if (javaScriptEnabled && person === 'Cancel') expect(await findViolations(page)).toEqual([]);
+      await choose(page, `Continue at ${title}`);
+      await choose(page, person);
+      await seeHeading(page, 'Security');
+    };
+    await go('Cancel');
+    await page.getByText('Nothing was allowed at the provider').waitFor();
+    await go(title === 'Google' ? 'Ada' : 'Bob');
+    await page.getByText('belongs to another account here').waitFor();
+    await go('Eve, unverified');
+    await page.getByText(`You can sign in with ${title} now.`).waitFor();
+    if (javaScriptEnabled) {
+      expect(await findViolations(page)).toEqual([]);
+      await shoot(`61-security-linked-${title}`);
+    }
+    await page.getByRole('button', { name: `Unlink ${title}` }).click();
+    await page.getByRole('button', { name: `Link ${title}` }).waitFor();
+    expect(await page.getByText(`You can sign in with ${title} now.`).isVisible()).toBe(false);
     expect(elsewhere(offences)).toEqual([]);
     await close();
   });

@@ -3,6 +3,7 @@ import { DAY, HOUR } from '#core/time.ts';
 import { tokenSignedIn } from '../../support/clients/session.ts';
 import { acceptInvitation, actingToken, addMember, invitationTokenOf, inviteTo } from '../../support/people/team.ts';
 import { letTimeRun, setTime } from '../../support/runner/clock.ts';
+import { rowsOf, withRowCount, worstOf } from '../../support/runner/rows-read.ts';
 import { MailWorld, tokenIn, verifyAddress } from '../../support/servers/mail.ts';
 import { type Body, type Merchant, World } from '../../support/world.ts';
 
@@ -153,6 +154,29 @@ describe('POST /v1/account/invitations', () => {
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
     setTime(Date.now() + HOUR);
     expect((await resend(owner.token, id)).status).toBe(202);
+  });
+
+  it('the list and a new invitation read nothing of the invitations that ended more than a month ago', async () => {
+    const bob = await w.merchant();
+    await inviteTo(w, owner, bob.email);
+    await w.env.DB.prepare(
+      `INSERT INTO invitations (id, account_id, email, email_key, role, status, invited_by, expires_at, created_at)
+        WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 1000)
+        SELECT randomblob(16), i.account_id, 'old' || n, 'old' || n, i.role, 'pending', i.invited_by, ?, ? FROM n JOIN (SELECT * FROM invitations WHERE email = ?) i`,
+    )
+      .bind(Date.now() - 31 * DAY, Date.now() - 38 * DAY, bob.email)
+      .run();
+    const { env, readings } = withRowCount(w.env);
+    const { body } = await w.call('GET', '/v1/account/invitations', { key: owner.token, env });
+    expect(body.items.map(({ email }: Body) => email)).toEqual([bob.email]);
+    expect(rowsOf(readings), worstOf(readings)).toBeLessThanOrEqual(20);
+    readings.length = 0;
+    const made = await w.call('POST', '/v1/account/invitations', {
+      ...{ key: owner.token, env },
+      body: { email: 'cy@example.com', role: 'viewer' },
+    });
+    expect(made.status).toBe(201);
+    expect(rowsOf(readings), worstOf(readings)).toBeLessThanOrEqual(60);
   });
 
   it('an account makes 20 invitations a day', async () => {

@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { OPERATIONS } from '../../../worker/pages/dashboard/frame/operations.ts';
 import { nameOf, targets } from '../../support/clients/document.ts';
+import { openBrowser } from '../../support/clients/oauth.ts';
 import { fieldOf, operationsOn, PageBrowser, signInToPages } from '../../support/clients/page-browser.ts';
 import { App } from '../../support/people/authenticator-app.ts';
 import { addApp, stepUpWith } from '../../support/people/factors.ts';
 import { addMember, newHeir } from '../../support/people/team.ts';
+import { letTimeRun, setTime } from '../../support/runner/clock.ts';
 import { MailWorld, verifyAddress } from '../../support/servers/mail.ts';
 
 const PASSWORD = 'correct horse battery';
@@ -226,6 +228,33 @@ describe('security screen', () => {
     expect((await there.get('/dashboard/security')).location).toMatch(/^\/login/);
     expect((await here.post('/dashboard/security', { act: 'out_everywhere' })).location).toBe('/login?why=out');
     expect((await here.get('/dashboard/security')).location).toMatch(/^\/login/);
+  });
+
+  it.each(['google', 'github'])('%s is linked by a form and a link, comes back to the screen, and is unlinked', async (provider) => {
+    const { browser: atProvider, ada } = await openBrowser(w, provider);
+    const browser = await signedIn((await w.merchant()).email);
+    const begun = await browser.post('/dashboard/security', { act: 'link', id: provider });
+    const url = /href="([^"]+)">Continue at G/.exec(begun.text)?.[1]?.replaceAll('&amp;', '&') ?? '';
+    expect([begun.status, url.startsWith('http')]).toEqual([200, true]);
+    expect(operationsOn(begun.text)).toContain('startOAuth');
+    // The state that the browser proves by its cookie is in the link alone, and not among the calls of the page.
+    expect(begun.text.split(new URL(url).searchParams.get('state')!)).toHaveLength(2);
+    const back = await atProvider.consent(url);
+    expect((await new PageBrowser(w).get(back)).status).toBe(400);
+    expect((await browser.get(back)).location).toBe(`/dashboard/security#linked=${provider}`);
+    const linked = await browser.get('/dashboard/security');
+    expect([linked.text.includes(ada.email), linked.text.includes(`id="linked=${provider}"`)]).toEqual([true, true]);
+    expect(fieldOf(linked.text, 'unlink', 'id')).toBe(provider);
+    expect((await browser.post('/dashboard/security', { act: 'unlink', id: provider })).status).toBe(303);
+    expect((await browser.get('/dashboard/security')).text).not.toContain(ada.email);
+  });
+
+  it('a provider is linked only after a recent proof of the person', async () => {
+    const browser = await signedIn((await w.merchant()).email);
+    setTime(Date.now() + 16 * 60_000);
+    const { location } = await browser.post('/dashboard/security', { act: 'link', id: 'google' });
+    letTimeRun();
+    expect(location).toBe('/dashboard/confirm?next=%2Fdashboard%2Fsecurity');
   });
 
   it('an owner with a factor requires one of members, and is asked to add one first without', async () => {

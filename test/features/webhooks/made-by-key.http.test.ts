@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { testEnv } from '../../support/runner/env.ts';
+import { rowsOf, withRowCount, worstOf, writtenBy } from '../../support/runner/rows-read.ts';
 import { type Merchant, World } from '../../support/world.ts';
 
 const w = new World({ ALLOW_INSECURE_WEBHOOKS: 'true' });
@@ -67,6 +68,43 @@ describe('resources of a key', () => {
     expect(await count()).toBe(2);
     await call('DELETE', `keys/${leaked.id}`, ada.token);
     expect(await count()).toBe(2);
+  });
+
+  it('the count reads rows by the products that the key changed, not by the length of the log or by how often it changed them', async () => {
+    const { body: product } = await call('POST', 'products', leaked.raw, { name: 'Wind', price: { asset: 'USDC', amount: '1' } });
+    const entries = (kind: string, actor: string) =>
+      w.env.DB.prepare(
+        `INSERT INTO audit_entries (merchant_id, seq, at, actor_kind, actor_id, action, subject_type, subject_id, outcome, is_live, request_id, details, is_erased)
+          WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 1000)
+          SELECT e.merchant_id, (SELECT max(seq) FROM audit_entries x WHERE x.merchant_id = e.merchant_id) + n, e.at, '${kind}', unhex('${actor.replaceAll('-', '')}'),
+            e.action, e.subject_type, e.subject_id, e.outcome, e.is_live, e.request_id, e.details, 0 FROM n
+          JOIN (SELECT * FROM audit_entries WHERE merchant_id = unhex('${ada.userId.replaceAll('-', '')}') AND action = 'product.created' LIMIT 1) e`,
+      ).run();
+    await entries('key', leaked.id);
+    await entries('key', crypto.randomUUID());
+    await entries('person', ada.userId);
+    const { env, readings } = withRowCount(w.env);
+    const { body } = await w.call('GET', `/v1/keys/${leaked.id}/resources`, { key: ada.token, env });
+    expect([product.product_id, body.products]).toEqual([expect.any(String), 1]);
+    expect(rowsOf(readings), worstOf(readings)).toBeLessThanOrEqual(20);
+  });
+
+  it('the index of a key’s products costs a row at the entries of keys about products, and none at any other', async () => {
+    const { product_id } = (await call('POST', 'products', ada.token, { name: 'Wind', price: { asset: 'USDC', amount: '1' } })).body;
+    const entryRows = async (method: string, path: string, key: string, body: unknown) => {
+      const { env, readings } = withRowCount(w.env);
+      expect((await w.call(method, `/v1/${path}`, { key, body, env })).status).toBeLessThan(300);
+      return writtenBy(readings.filter(({ sql }) => /^insert into "audit_entries"/.test(sql)));
+    };
+    const url = { url: URL_OK };
+    const written = [
+      await entryRows('PATCH', `products/${product_id}`, ada.token, { name: 'Rain' }),
+      await entryRows('POST', 'webhooks/endpoints', leaked.raw, url),
+      await entryRows('POST', 'webhooks/endpoints', ada.token, url),
+      await entryRows('PATCH', `products/${product_id}`, leaked.raw, { name: 'Snow' }),
+    ];
+    // The entry, and its row in the index of entries to chain.
+    expect(written).toEqual([2, 2, 2, 3]);
   });
 
   it('revoking a key disables its endpoints and waiting deliveries on request, and otherwise leaves them', async () => {

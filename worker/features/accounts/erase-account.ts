@@ -23,16 +23,20 @@ const ROWS_MAX = 500;
  * check finds nothing.
  */
 export const sweepErasures =
-  (eraseArchived: EraseArchived) =>
+  (archive: ErasedArchive) =>
   async (ctx: Shard): Promise<Swept> => {
     const deleted = await listUnerased(ctx.db, ACCOUNTS_MAX);
-    const taken = await forEach(ctx, deleted, ({ id }) => eraseRest(ctx, id, eraseArchived));
+    const taken = await forEach(ctx, deleted, ({ id }) => eraseRest(ctx, id, archive));
     return { taken, end: emptyOrBound(deleted.length < ACCOUNTS_MAX && taken === deleted.length) };
   };
 
-type EraseArchived = (ctx: Shard, accountId: AccountId) => Promise<number>;
+/** Erasures in the archive. Each returns how many objects may have had names: 0 means done. */
+interface ErasedArchive {
+  eraseAccount(ctx: Shard, accountId: AccountId): Promise<number>;
+  eraseMember(ctx: Shard, accountId: AccountId, personId: AccountId): Promise<number>;
+}
 
-async function eraseRest(ctx: Shard, accountId: AccountId, eraseArchived: EraseArchived): Promise<void> {
+async function eraseRest(ctx: Shard, accountId: AccountId, archive: ErasedArchive): Promise<void> {
   const account = await getAccount(ctx.db, accountId);
   const { ownerId } = account;
   const [first, ...others] = [
@@ -46,9 +50,9 @@ async function eraseRest(ctx: Shard, accountId: AccountId, eraseArchived: EraseA
   if (isHandedOver(account)) await endPerson(ctx, ownerId);
   const owner = homeOf(ctx, ownerId);
   const hasEnded = personStatusOf(await getAccount(owner.db, ownerId)) === 'deleted';
-  const left = hasEnded ? (await leaveAccounts(owner, ownerId)) + (await eraseInvitationsTo(owner, ownerId)) : 0;
+  const left = hasEnded ? (await leaveAccounts(owner, ownerId, archive.eraseMember)) + (await eraseInvitationsTo(owner, ownerId)) : 0;
   const givenBack = await giveAllBack(ctx, accountId);
-  const archived = await eraseArchived(ctx, accountId);
+  const archived = await archive.eraseAccount(ctx, accountId);
   if (hasEnded) await personObject(ctx, ownerId).forgetSessions();
   if (left === 0 && givenBack === 0 && archived === 0 && erased.every(({ meta }) => meta.changes === 0))
     await ctx.db.batch([recordErasure(ctx, accountId), markErased(ctx, accountId)]);

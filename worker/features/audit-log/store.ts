@@ -4,7 +4,7 @@ import type { AccountId } from '#core/ids.ts';
 import type { Db, Scope } from '#platform/context.ts';
 import { digitsField, fieldOf, jsonRows, textOfId } from '#platform/db/among.ts';
 import { type Listed, listPage, type PageRequest, rowsOf } from '#platform/db/page.ts';
-import { type AuditEntry, auditEntries } from '#platform/db/tables/office/audit-log.ts';
+import { type AuditEntry, auditArchives, auditEntries } from '#platform/db/tables/office/audit-log.ts';
 
 export interface EntryFilter {
   actorKind?: AuditEntry['actorKind'] | undefined;
@@ -92,6 +92,18 @@ export const listStoredAfter = (db: Db, merchantId: AccountId, after: number, ma
     .where(and(eq(ofMerchant, merchantId), gt(seq, after)))
     .orderBy(asc(seq))
     .limit(max);
+
+/** Reads the end of the archived entries and the first stored ones in one batch, because the archive may move entries in between. */
+export async function readBegin(db: Db, merchantId: AccountId, max: number) {
+  const newest = db
+    .select({ seq: auditArchives.lastSeq, hash: auditArchives.lastHash })
+    .from(auditArchives)
+    .where(eq(auditArchives.merchantId, merchantId))
+    .orderBy(desc(auditArchives.lastSeq))
+    .limit(1);
+  const [[archived], entries] = await db.batch([newest, listStoredAfter(db, merchantId, 0, max)]);
+  return { archived, entries };
+}
 
 /** Last chained entry of an account. */
 export const findHead = (db: Db, merchantId: AccountId): Promise<Pick<AuditEntry, 'seq' | 'hash'> | undefined> =>

@@ -1,7 +1,7 @@
 import type { Scope } from '#platform/context.ts';
 import type { AuditEntry } from '#platform/db/tables/office/audit-log.ts';
 import { entryHash, GENESIS_HASH } from './entry.ts';
-import { listStoredAfter } from './store.ts';
+import { listStoredAfter, readBegin } from './store.ts';
 
 interface Verification {
   checked: number;
@@ -12,21 +12,22 @@ interface Verification {
 
 const PAGE = 1000;
 /**
- * Recomputes the chain of the account, in both modes. An erased entry is verified by its links alone, if a later entry records the
- * erasure of the account, of the entry's author or of its invitation. Entries since the last run of the chain are not checked yet.
+ * Recomputes the chain of the account, in both modes, from the entry after the archived ones. An erased entry is verified by its links
+ * alone, if a later entry records the erasure of the account, of the entry's author or of its invitation. Entries since the last run of the
+ * chain are not checked yet.
  */
 export async function verifyLog({ db, merchantId }: Scope): Promise<Verification> {
-  let head: Verification['head'] = { seq: 0, hash: GENESIS_HASH };
-  let [checked, isOver] = [0, false];
+  const begin = await readBegin(db, merchantId, PAGE);
+  let head: Verification['head'] = begin.archived ?? { seq: 0, hash: GENESIS_HASH };
+  let [checked, isOver, last] = [0, false, head.seq];
   const erased = new Unexplained();
-  for (let after = 0; ; ) {
-    const entries = await listStoredAfter(db, merchantId, after, PAGE);
+  // The archive leaves the newest entry.
+  if (begin.archived && begin.entries.length === 0) return { checked, head, brokenAt: last + 1 };
+  for (let { entries } = begin; ; entries = await listStoredAfter(db, merchantId, last, PAGE)) {
     for (const entry of entries) {
       isOver ||= entry.hash === null;
-      // Entries before the first one are in the archive.
-      if (checked === 0 && entry.seq > 1 && entry.prevHash !== null) head = { seq: entry.seq - 1, hash: entry.prevHash };
-      if (entry.seq !== after + 1 && after > 0) return { checked, head, brokenAt: after + 1 };
-      after = entry.seq;
+      if (entry.seq !== last + 1) return { checked, head, brokenAt: Math.min(entry.seq, last + 1) };
+      last = entry.seq;
       if (isOver && entry.hash === null) continue;
       if (isOver || !follows(entry, head)) return { checked, head, brokenAt: entry.seq };
       head = { seq: entry.seq, hash: entry.hash! };

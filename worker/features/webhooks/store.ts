@@ -1,4 +1,4 @@
-import { and, countDistinct, desc, eq, inArray, type SQL, sql } from 'drizzle-orm';
+import { and, desc, eq, inArray, type SQL, sql } from 'drizzle-orm';
 import { raise } from '#core/errors.ts';
 import type { AccountId, EndpointId, KeyId } from '#core/ids.ts';
 import { MINUTE } from '#core/time.ts';
@@ -6,7 +6,6 @@ import type { Db, Scope, Shard } from '#platform/context.ts';
 import { boundId } from '#platform/db/among.ts';
 import { abortIf, abortIfExists, type Write } from '#platform/db/commit.ts';
 import { countTo, type Listed, listPage, newestFirst, type PageRequest, rowsOf } from '#platform/db/page.ts';
-import { auditEntries } from '#platform/db/tables/office/audit-log.ts';
 import { type Delivery, type Endpoint, webhookDeliveries, webhookEndpoints } from '#platform/db/tables/webhooks.ts';
 import { casUpdate, updateUnversioned } from '#platform/db/versioned.ts';
 import { endpointsWith, isPending } from './deliveries/waiting.store.ts';
@@ -84,18 +83,15 @@ export const listMadeBy = (
     )
     .orderBy(desc(webhookEndpoints.createdAt));
 
-/** Counts products that a key created or changed, by the audit log. Reads the log of the account. */
-export const getProductCountOfKey = async (
-  db: Db,
-  { merchantId, livemode, id }: { merchantId: AccountId; livemode: boolean; id: KeyId },
-): Promise<number> => {
-  const { actorKind, actorId, subjectType, subjectId, outcome } = auditEntries;
-  const ofKey = and(eq(actorKind, 'key'), eq(actorId, id), eq(subjectType, 'product'), eq(outcome, 'done'));
-  const found = await db
-    .select({ n: countDistinct(subjectId) })
-    .from(auditEntries)
-    .where(and(eq(auditEntries.merchantId, merchantId), eq(auditEntries.livemode, livemode), ofKey))
-    .get();
+/** Counts products that a key created or changed, by the audit log. Reads one index entry for each product, however often it was changed. */
+export const getProductCountOfKey = async (db: Db, { merchantId, id }: { merchantId: AccountId; id: KeyId }): Promise<number> => {
+  // Repeats the partial index's expression literally, otherwise SQLite does not use the index.
+  const next = (more: SQL) => sql`SELECT min(subject_id) FROM audit_entries WHERE merchant_id = ${boundId(merchantId)}
+    AND actor_id = ${boundId(id)} AND actor_kind = 'key' AND subject_type = 'product' AND outcome = 'done' ${more}`;
+  const found = await db.get<{ n: number }>(
+    sql`WITH RECURSIVE changed(id) AS (${next(sql``)} UNION ALL
+      SELECT (${next(sql`AND subject_id > changed.id`)}) FROM changed WHERE changed.id IS NOT NULL) SELECT count(id) AS n FROM changed`,
+  );
   return found?.n ?? 0;
 };
 

@@ -4,6 +4,7 @@ import { inTime } from '#platform/deadline.ts';
 import { amongIds } from './among.ts';
 import { archives } from './tables/archives.ts';
 import type { StoredEvent } from './tables/events.ts';
+import type { AuditEntry } from './tables/office/audit-log.ts';
 import type { payments } from './tables/payments.ts';
 import type { receipts } from './tables/receipts.ts';
 
@@ -14,7 +15,7 @@ export type StoredPayment = typeof payments.$inferSelect;
  * Line of an archive object: a row under the column names of its time. Objects are never rewritten, so readers must also accept the old
  * name of a renamed column.
  */
-export type ArchivedLine = { event: StoredEvent } | { receipt: StoredReceipt } | { payment: StoredPayment };
+export type ArchivedLine = { event: StoredEvent } | { receipt: StoredReceipt } | { payment: StoredPayment } | { entry: AuditEntry };
 
 const AMOUNTS = ['priceAmount', 'feeAmount', 'feeOwedAmount', 'overpaidAmount'] as const satisfies (keyof StoredPayment)[];
 

@@ -2,23 +2,10 @@ import { and, asc, eq, sql } from 'drizzle-orm';
 import type { AccountId, InvitationId } from '#core/ids.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import { amongIds, boundId, fieldOf, jsonRows } from '#platform/db/among.ts';
+import { ERASED, eraseDetails } from '#platform/db/audit/erased-entry.ts';
 import { recordAction } from '#platform/db/audit/record-action.ts';
 import type { Write } from '#platform/db/commit.ts';
-import { type AuditDetails, auditEntries } from '#platform/db/tables/office/audit-log.ts';
-
-const ERASED = 'erased';
-
-/** Replaces every text. Numbers and flags remain, because they hold no personal data. */
-function eraseTexts(value: unknown): unknown {
-  if (typeof value === 'string') return ERASED;
-  if (Array.isArray(value)) return value.map(eraseTexts);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, eraseTexts(field)]));
-}
-
-function eraseDetails({ ip: _, session_id, ...details }: AuditDetails): AuditDetails {
-  return { ...(eraseTexts(details) as AuditDetails), ...(session_id && { session_id }) };
-}
+import { auditArchives, auditEntries } from '#platform/db/tables/office/audit-log.ts';
 
 /**
  * Reads up to `max` entries that may contain personal data, and plans their erasure. An erased entry has the hash of its earlier form, so it is verified
@@ -53,14 +40,22 @@ export const recordErasure = (ctx: Shard, accountId: AccountId): Write =>
 const byAuthor = (accountId: AccountId, personId: AccountId) =>
   and(eq(auditEntries.merchantId, accountId), eq(auditEntries.actorKind, 'person'), eq(auditEntries.actorId, personId));
 
-/** True if the log of an account has a name or an address of a person. */
-export const isAuthorNamed = async (db: Db, accountId: AccountId, personId: AccountId): Promise<boolean> =>
-  (await db
-    .select({ seq: auditEntries.seq })
-    .from(auditEntries)
-    .where(and(byAuthor(accountId, personId), sql`(actor_name IS NOT NULL OR details ->> '$.ip' IS NOT NULL)`))
-    .limit(1)
-    .get()) !== undefined;
+/** True if the log of an account, or its archive, has a name or an address of a person. */
+export async function isAuthorNamed(db: Db, accountId: AccountId, personId: AccountId): Promise<boolean> {
+  const [entries, objects] = await db.batch([
+    db
+      .select({ seq: auditEntries.seq })
+      .from(auditEntries)
+      .where(and(byAuthor(accountId, personId), sql`(actor_name IS NOT NULL OR details ->> '$.ip' IS NOT NULL)`))
+      .limit(1),
+    db
+      .select({ seq: auditArchives.lastSeq })
+      .from(auditArchives)
+      .where(and(eq(auditArchives.merchantId, accountId), sql`EXISTS (SELECT 1 FROM json_each(named) WHERE value = ${personId})`))
+      .limit(1),
+  ]);
+  return entries.length + objects.length > 0;
+}
 
 /** Has the erasure of a deleted account read its erased entries again: those of a person or an invitation have other texts. */
 export const reopenErased = (db: Db, accountId: AccountId): Write =>

@@ -1,4 +1,4 @@
-import { and, desc, eq, inArray, lte } from 'drizzle-orm';
+import { and, desc, eq, gt, inArray, lte } from 'drizzle-orm';
 import type { AccountId, InvitationId } from '#core/ids.ts';
 import { DAY } from '#core/time.ts';
 import type { Db } from '#platform/context.ts';
@@ -9,9 +9,17 @@ import { type Invitation, invitations } from '#platform/db/tables/office/people.
 /** Retention of ended invitations: that of the audit log, so that the entries about an address are found by it. */
 const ENDED_MS = 730 * DAY;
 
-/** Lists the invitations of an account, newest first. */
-export const listInvitationRows = (db: Db, accountId: AccountId): Promise<Invitation[]> =>
-  db.select().from(invitations).where(eq(invitations.accountId, accountId)).orderBy(desc(invitations.createdAt), desc(invitations.id));
+/** More than a month can have, at 20 a day. */
+const LISTED_MAX = 1000;
+
+/** Lists invitations of an account with a newest link that ends after `since`, newest first. Reads only these. */
+export const listInvitationRows = (db: Db, accountId: AccountId, since: number): Promise<Invitation[]> =>
+  db
+    .select()
+    .from(invitations)
+    .where(and(eq(invitations.accountId, accountId), gt(invitations.expiresAt, since)))
+    .orderBy(desc(invitations.createdAt), desc(invitations.id))
+    .limit(LISTED_MAX);
 
 export const findInvitation = (db: Db, accountId: AccountId, id: InvitationId): Promise<Invitation | undefined> =>
   db

@@ -40,9 +40,8 @@ const isOpen = ({ wallNow }: Ctx, { status, expiresAt }: Invitation): boolean =>
 
 /** Lists the invitations of an account, newest first. Those that ended are shown for a month. */
 export async function listInvitations(ctx: Scope): Promise<ShownInvitation[]> {
-  const [rows, names] = await Promise.all([listInvitationRows(ctx.db, ctx.merchantId), listNames(ctx)]);
-  const shown = rows.filter(({ expiresAt }) => ctx.wallNow < expiresAt + SHOWN_MS);
-  return shown.map((row) => ({ ...row, inviter: names.get(row.invitedBy) ?? '' }));
+  const [rows, names] = await Promise.all([listInvitationRows(ctx.db, ctx.merchantId, ctx.wallNow - SHOWN_MS), listNames(ctx)]);
+  return rows.map((row) => ({ ...row, inviter: names.get(row.invitedBy) ?? '' }));
 }
 
 const listNames = async (ctx: Scope): Promise<Map<AccountId, string>> =>
@@ -106,7 +105,8 @@ const conflict = (reason: string, detail: string): ApiError => new ApiError('sta
 
 /** Throws if the address has a role or an open invitation, or if neither a seat nor an invitation of the day is left. */
 async function requireRoom(ctx: Scope, account: Account, address: string): Promise<void> {
-  const [known, rows] = await Promise.all([listMembers(ctx), listInvitationRows(ctx.db, account.id)]);
+  // A link lives longer than a day, so these hold every invitation of today.
+  const [known, rows] = await Promise.all([listMembers(ctx), listInvitationRows(ctx.db, account.id, ctx.wallNow)]);
   if (known.some(({ email }) => email !== null && normaliseEmail(email) === address))
     throw conflict('already_member', 'A member of the account has this email address.');
   const open = rows.filter((row) => isOpen(ctx, row));

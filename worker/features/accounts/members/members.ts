@@ -171,12 +171,13 @@ async function leaveJoined(ctx: Ctx, personId: AccountId, accountId: AccountId):
 }
 
 const LEFT_AT_ONCE = 20;
+type EraseMember = (home: Shard, accountId: AccountId, personId: AccountId) => Promise<number>;
 
 /**
- * Removes a deleted person from the accounts of others, and the name from the logs of those that the person left before, some at a time.
+ * Removes a deleted person from the accounts of others, and the name from the logs and archived logs of those that the person left before, some at a time.
  * Returns how many accounts were left.
  */
-export async function leaveAccounts(ctx: Shard, personId: AccountId): Promise<number> {
+export async function leaveAccounts(ctx: Shard, personId: AccountId, eraseArchived: EraseMember): Promise<number> {
   const person = await getAccount(ctx.db, personId);
   const joined = (await listEverJoined(ctx.db, personId)).slice(0, LEFT_AT_ONCE);
   // The account of the same id may have been handed over, and has no copy.
@@ -192,6 +193,8 @@ export async function leaveAccounts(ctx: Shard, personId: AccountId): Promise<nu
       const transfer = transferWithout(account, personId);
       return { values: { roles, transfer }, writes: [...removal, ...eraseAuthor(home, accountId, personId)] };
     });
+    // After the entries of the database: what the archive takes from here on has no name.
+    while ((await eraseArchived(home, accountId, personId)) > 0);
     await deleteJoined(ctx.db, personId, accountId);
   }
   return left.length;

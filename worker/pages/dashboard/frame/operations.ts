@@ -17,6 +17,8 @@ export const OPERATIONS = {
   sendVerification: 'POST /v1/account/email/verification',
   listAccounts: 'GET /v1/accounts',
   listIdentities: 'GET /v1/account/identities',
+  listOAuthProviders: 'GET /v1/auth/oauth/providers',
+  startOAuth: 'GET /v1/auth/oauth/{provider}/start',
   unlinkIdentity: 'DELETE /v1/account/identities/{provider}',
   listSessions: 'GET /v1/account/sessions',
   endSession: 'DELETE /v1/account/sessions/{session_id}',
@@ -143,7 +145,7 @@ interface Input {
 
 /** Operations with a token or a secret in the answer, which the section "API" never shows. */
 const SECRET: readonly OperationId[] = [
-  ...(['login', 'loginWithFactor', 'refreshToken', 'switchAccount', 'stepUp', 'beginTotp'] as const),
+  ...(['login', 'loginWithFactor', 'refreshToken', 'switchAccount', 'stepUp', 'beginTotp', 'startOAuth'] as const),
   ...(['createKey', 'rollKey', 'createWebhookEndpoint', 'rotateWebhookSecret'] as const),
   ...(['confirmTotp', 'registerPasskey', 'renewRecoveryCodes', 'beginStepUp', 'beginPasskeyRegistration'] as const),
 ];
@@ -172,11 +174,13 @@ export class Operations {
     const response = await this.#c.var.dispatch(
       new Request(new URL(shown, this.#c.req.url), {
         method,
-        headers: this.#headersOf(body, idempotencyKey),
+        headers: this.#headersOf(id, body, idempotencyKey),
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
         cf: this.#c.req.raw.cf as CfProperties,
       }),
     );
+    // The one operation with a cookie of its own binds a way to a provider to this browser.
+    if (id === 'startOAuth') for (const cookie of response.headers.getSetCookie()) this.#c.header('Set-Cookie', cookie, { append: true });
     const text = await response.text();
     const requestId = response.headers.get('X-Svc-Request-Id') ?? '';
     this.#begun[at] = { id, method, path: shown, status: response.status, requestId, body: SECRET.includes(id) ? '' : text };
@@ -185,9 +189,9 @@ export class Operations {
   }
 
   /** Headers that say from where and with which browser the person acts, so that sessions and the log have them. */
-  #headersOf(body: unknown, idempotencyKey: string | undefined): Headers {
+  #headersOf(id: OperationId, body: unknown, idempotencyKey: string | undefined): Headers {
     const headers = new Headers({ Accept: 'application/json' });
-    for (const name of ['CF-Connecting-IP', 'User-Agent', 'Accept-Language']) {
+    for (const name of ['CF-Connecting-IP', 'User-Agent', 'Accept-Language', ...(id === 'startOAuth' ? ['Cookie'] : [])]) {
       const value = this.#c.req.header(name);
       if (value !== undefined) headers.set(name, value);
     }

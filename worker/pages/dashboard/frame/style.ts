@@ -29,6 +29,7 @@ td .act .field label{position:absolute;left:-99rem}
 .board dt{font-weight:650}
 .board dd{margin:0 0 .5rem}
 .done{background:var(--good-soft);border-radius:.75rem;padding:.625rem .875rem}
+.result:not(:target){display:none}
 .wrong{color:var(--bad)}
 [aria-invalid]{border-color:var(--bad)!important}
 .once{border:2px solid var(--accent-edge)!important}

@@ -2,6 +2,7 @@ import { acted, idempotent, leaveSignedOut, notTyped } from '../frame/acts.ts';
 import { ActForm, ConfirmField, ConfirmFirst, Table, TextField, Time } from '../frame/fields.tsx';
 import { type Definition, isFresh, type Screen } from '../frame/screen.tsx';
 import { Factors, NewTotp, type Passkey, withCodes } from './factors.tsx';
+import { OtherWays, PROVIDER_ACTS } from './providers.tsx';
 
 interface Session {
   session_id: string;
@@ -13,27 +14,23 @@ interface Session {
   user_agent: string;
   last_seen_at: string;
 }
-interface Identity {
-  provider: string;
-  email?: string;
-}
 
 export const SECURITY: Definition = {
   path: '/dashboard/security',
   title: 'Security',
   async body(screen) {
     const { operations, me } = screen;
-    const [passkeys, identities, sessions] = await Promise.all([
+    const [passkeys, sessions, otherWays] = await Promise.all([
       operations.call<{ items: Passkey[] }>('listPasskeys'),
-      operations.call<{ items: Identity[] }>('listIdentities'),
       operations.call<{ items: Session[] }>('listSessions'),
+      OtherWays({ screen }),
     ]);
     return (
       <>
         {!isFresh(screen) && <ConfirmFirst screen={screen} />}
         {passkeys.ok && <Factors screen={screen} passkeys={passkeys.value.items} />}
         <EmailAndPassword screen={screen} />
-        {identities.ok && <Providers screen={screen} items={identities.value.items} />}
+        {otherWays}
         {sessions.ok && <Sessions screen={screen} items={sessions.value.items} />}
         {me.role === 'owner' && <Rule screen={screen} />}
         {me.role === 'owner' && <Close screen={screen} />}
@@ -59,11 +56,7 @@ export const SECURITY: Definition = {
         return leaveSignedOut(screen, await screen.operations.call('changeSecurity', { body, ...idempotent(form) }));
       },
     },
-    unlink: {
-      done: 'The provider is unlinked, and the sessions that it began have ended.',
-      run: async ({ operations }, form) =>
-        acted(await operations.call('unlinkIdentity', { params: { provider: form.id ?? '' }, ...idempotent(form) })),
-    },
+    ...PROVIDER_ACTS,
     passkey_rename: {
       done: 'The passkey has a new name.',
       run: async ({ operations }, form) =>
@@ -169,25 +162,6 @@ function EmailAndPassword({ screen }: { screen: Screen }) {
     </section>
   );
 }
-
-const Providers = ({ screen, items }: { screen: Screen; items: Identity[] }) => (
-  <section>
-    <h2>Other ways in</h2>
-    {screen.me.wallet_address !== null && (
-      <p>
-        Wallet <code>{screen.me.wallet_address}</code>
-      </p>
-    )}
-    {items.length === 0 && <p>No provider is linked.</p>}
-    {items.map(({ provider, email }) => (
-      <ActForm screen={screen} act="unlink" id={provider} submit={`Unlink ${provider}`} isFinal>
-        <p>
-          {provider} <bdi>{email}</bdi>
-        </p>
-      </ActForm>
-    ))}
-  </section>
-);
 
 const Sessions = ({ screen, items }: { screen: Screen; items: Session[] }) => (
   <section>

@@ -198,14 +198,15 @@ export async function copyPage(
   }
 }
 
-const TRIGGERS = ['INSERT', 'UPDATE', 'DELETE'] as const;
+const triggersOf = ({ isNeverUpdated }: OwnedTable) =>
+  (['INSERT', 'UPDATE', 'DELETE'] as const).filter((event) => !isNeverUpdated || event !== 'UPDATE');
 const triggerName = (table: OwnedTable, event: string): string => `changed_${table.name}_${event.toLowerCase()}`;
 
 /** Creates the triggers that note the keys of changed rows of a partition. `partition` is three hex digits. */
 export async function createTriggers(db: Db, partition: string): Promise<void> {
   for (const table of OWNED)
     await db.batch(
-      TRIGGERS.map((event) => {
+      triggersOf(table).map((event) => {
         const row = event === 'DELETE' ? 'old' : 'new';
         const isMine = `${table.partition(row)} = '${partition}'`;
         const when = table.shared ? `${isMine} OR ${table.shared(row)}` : isMine;
@@ -221,7 +222,7 @@ export async function createTriggers(db: Db, partition: string): Promise<void> {
 /** Drops the triggers of `createTriggers`, and deletes what they noted. */
 export async function dropTriggers(db: Db): Promise<void> {
   for (const table of OWNED)
-    await db.batch(TRIGGERS.map((event) => db.run(sql.raw(`DROP TRIGGER IF EXISTS ${triggerName(table, event)}`))) as never);
+    await db.batch(triggersOf(table).map((event) => db.run(sql.raw(`DROP TRIGGER IF EXISTS ${triggerName(table, event)}`))) as never);
   await db.run(sql`DELETE FROM changed_rows`);
 }
 

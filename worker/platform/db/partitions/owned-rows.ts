@@ -18,7 +18,7 @@ import { apiKeys } from '../tables/keys.ts';
 import { bouncedAddresses, mails } from '../tables/mail.ts';
 import { memberships } from '../tables/memberships.ts';
 import { analyticsCursors, analyticsDays, analyticsQuarters, analyticsTotals, endedDeliveries } from '../tables/office/analytics.ts';
-import { auditEntries } from '../tables/office/audit-log.ts';
+import { auditArchives, auditEntries } from '../tables/office/audit-log.ts';
 import { billingCustomers, processorEvents } from '../tables/office/billing.ts';
 import { sellerDomains } from '../tables/office/domains.ts';
 import { passkeys, recoveryCodes, totpSecrets } from '../tables/office/factors.ts';
@@ -56,6 +56,8 @@ export interface OwnedTable {
   partition: PartitionSql;
   /** Columns that the target computes, because their value counts within one database. The SQL reads the row by `value(column)`. */
   computed: Readonly<Record<string, ((value: (column: SQLiteColumn) => string) => string) | null>>;
+  /** True for a table with rows that no statement updates, so that a move creates and drops one trigger less. */
+  isNeverUpdated?: true;
   /** SQL condition of rows that are copied with every partition, and not deleted. */
   shared?: PartitionSql;
   /** Statement of the trigger of an insertion, for rows that the insertion changes in the target. */
@@ -108,6 +110,11 @@ const rowNumberOf = (value: (column: SQLiteColumn) => string): string => {
   return `coalesce((SELECT rowid FROM receipts WHERE id = ${id}), (SELECT row_number FROM archived_receipts WHERE id = ${archived}))`;
 };
 
+const partitionOfLog =
+  (merchantId: SQLiteColumn): PartitionSql =>
+  (row) =>
+    `iif(substr(hex(${row}.merchant_id), 13, 1) = '7', ${inColumn(merchantId)(row)}, NULL)`;
+
 export const OWNED: readonly OwnedTable[] = [
   owned(accounts, accounts.id),
   owned(persons, persons.id),
@@ -153,9 +160,11 @@ export const OWNED: readonly OwnedTable[] = [
   owned(subscriptionAuthorizations, subscriptionAuthorizations.merchantId),
   owned(subscriptionCollections, subscriptionCollections.paymentId),
   owned(archives, archives.merchantId),
-  owned(archivedTypes, archivedTypes.merchantId),
-  owned(archivedSubjects, (row) => `(SELECT ${inColumn(archives.merchantId)('a')} FROM archives a WHERE a.id = ${row}.archive_id)`),
-  owned(archivedPayments, archivedPayments.id),
+  owned(archivedTypes, archivedTypes.merchantId, { isNeverUpdated: true }),
+  owned(archivedSubjects, (row) => `(SELECT ${inColumn(archives.merchantId)('a')} FROM archives a WHERE a.id = ${row}.archive_id)`, {
+    isNeverUpdated: true,
+  }),
+  owned(archivedPayments, archivedPayments.id, { isNeverUpdated: true }),
   owned(receiptNames, receiptNames.merchantId, {
     key: [receiptNames.merchantId, receiptNames.livemode, receiptNames.name, receiptNames.productId],
     // The database numbers them, for its full-text index.
@@ -183,7 +192,8 @@ export const OWNED: readonly OwnedTable[] = [
   owned(supportMessages, supportMessages.ticketId),
   owned(mails, mails.id),
   // The log of the service is of no partition: the first database holds it.
-  owned(auditEntries, (row) => `iif(substr(hex(${row}.merchant_id), 13, 1) = '7', ${inColumn(auditEntries.merchantId)(row)}, NULL)`),
+  owned(auditEntries, partitionOfLog(auditEntries.merchantId)),
+  owned(auditArchives, partitionOfLog(auditArchives.merchantId)),
   owned(idempotencyRecords, (row) => `iif(${HAS_ACCOUNT(row)}, substr(${row}.scope, 21, 3), NULL)`, {
     shared: (row) => `NOT (${HAS_ACCOUNT(row)})`,
   }),

@@ -2,6 +2,7 @@
 export const WITHOUT_ROWID: readonly string[] = [
   'archived_subjects',
   'archived_types',
+  'audit_archives',
   'audit_entries',
   'claims',
   'customers',

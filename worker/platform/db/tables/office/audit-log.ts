@@ -46,7 +46,28 @@ export const auditEntries = sqliteTable(
     index('audit_entries_unchained').on(table.at).where(sql`hash IS NULL`),
     index('audit_entries_of_operators').on(table.at).where(sql`actor_kind IN ('operator', 'staff')`),
     index('audit_entries_refused').on(table.merchantId, table.at).where(sql`outcome = 'refused'`),
+    index('audit_entries_products_of_key')
+      .on(table.merchantId, table.actorId, table.subjectId)
+      .where(sql`actor_kind = 'key' AND subject_type = 'product' AND outcome = 'done'`),
   ],
+);
+
+/**
+ * Archive objects of audit logs: a run of an account's oldest entries. Inserted in the batch that deletes the entries. `lastHash` is the
+ * hash that the next entry follows.
+ */
+export const auditArchives = sqliteTable(
+  'audit_archives',
+  {
+    merchantId: uuidBytes('merchant_id').$type<AccountId>().notNull(),
+    lastSeq: integer('last_seq').notNull(),
+    lastHash: hashBytes('last_hash').notNull(),
+    /** Object name. It contains a content hash and the id of the run. */
+    key: text('key').notNull(),
+    /** Persons with a name or an address in the object. */
+    named: json<AccountId[]>('named').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.merchantId, table.lastSeq] })],
 );
 
 export type AuditEntry = typeof auditEntries.$inferSelect;

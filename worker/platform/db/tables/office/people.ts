@@ -98,7 +98,7 @@ export const invitations = sqliteTable(
     createdAt: integer('created_at').notNull(),
   },
   (table) => [
-    index('invitations_list').on(table.accountId, table.createdAt),
+    index('invitations_list').on(table.accountId, table.expiresAt),
     index('invitations_by_email').on(table.emailKey),
     oneOf('invitations_status', 'status', INVITATION.states),
   ],
