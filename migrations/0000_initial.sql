@@ -58,6 +58,7 @@ CREATE TABLE `archived_payments` (
 	`membership_id` blob,
 	`nonce` text,
 	`customer_ref` text,
+	`customer_wallet` blob,
 	`payer_wallet` blob NOT NULL,
 	`asset` text NOT NULL,
 	`price_amount` text NOT NULL,
@@ -77,6 +78,7 @@ CREATE UNIQUE INDEX `archived_payments_by_nonce` ON `archived_payments` (`livemo
 CREATE INDEX `archived_payments_by_merchant` ON `archived_payments` (`merchant_id`,`livemode`,`created_at`);--> statement-breakpoint
 CREATE INDEX `archived_payments_by_product` ON `archived_payments` (`merchant_id`,`livemode`,`product_id`,`created_at`);--> statement-breakpoint
 CREATE INDEX `archived_payments_by_payer` ON `archived_payments` (`merchant_id`,`livemode`,`payer_wallet`,`created_at`);--> statement-breakpoint
+CREATE INDEX `archived_payments_by_other` ON `archived_payments` (`merchant_id`,`livemode`,`customer_wallet`,`created_at`) WHERE customer_wallet <> payer_wallet;--> statement-breakpoint
 CREATE INDEX `archived_payments_by_ref` ON `archived_payments` (`merchant_id`,`livemode`,`customer_ref`,`created_at`) WHERE customer_ref IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `archived_payments_by_membership` ON `archived_payments` (`membership_id`,`confirmed_at`) WHERE membership_id IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `archived_receipts` (
@@ -894,6 +896,7 @@ CREATE INDEX `payments_confirmed` ON `payments` (`merchant_id`,`livemode`,`creat
 CREATE INDEX `payments_failed` ON `payments` (`merchant_id`,`livemode`,`created_at`) WHERE status = 'FAILED';--> statement-breakpoint
 CREATE INDEX `payments_by_product` ON `payments` (`merchant_id`,`livemode`,`product_id`,`created_at`);--> statement-breakpoint
 CREATE INDEX `payments_by_payer` ON `payments` (`merchant_id`,`livemode`,`payer_wallet`,`created_at`) WHERE payer_wallet IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `payments_by_other` ON `payments` (`merchant_id`,`livemode`,`customer_wallet`,`created_at`) WHERE customer_wallet <> payer_wallet;--> statement-breakpoint
 CREATE INDEX `payments_by_ref` ON `payments` (`merchant_id`,`livemode`,`customer_ref`,`created_at`) WHERE customer_ref IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `payments_by_email` ON `payments` (`merchant_id`,`livemode`,`email`) WHERE email IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `payments_by_signature` ON `payments` (`tx_signature`) WHERE status <> 'CONFIRMED' AND tx_signature IS NOT NULL;--> statement-breakpoint

@@ -1,28 +1,14 @@
-import { runDurableObjectAlarm } from 'cloudflare:test';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { customerIdOf, entitlementIdOf } from '#core/ids.ts';
+import { customerIdOf } from '#core/ids.ts';
 import { DAY, MINUTE } from '#core/time.ts';
-import { interceptJobs } from '../../support/clients/entitlement.ts';
 import { newAgent, openShop, sellToAgents, stall } from '../../support/people/agent.ts';
+import { watchCopy } from '../../support/people/entitlement-copy.ts';
 import { letTimeRun, setTime } from '../../support/runner/clock.ts';
-import { testEnv } from '../../support/runner/env.ts';
 import { withRowCount, writtenBy } from '../../support/runner/rows-read.ts';
 import { type Merchant, World } from '../../support/world.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: call() has already checked answers against the document.
 type Body = any;
-
-/** Watches the entitlement of a customer. Returns a function that stores its copy, with its events. */
-async function watchCopy(w: World, { userId }: Merchant, productId: string, customerRef: string): Promise<() => Promise<void>> {
-  const id = entitlementIdOf(userId, true, productId, { customerRef });
-  const stub = testEnv.ENTITLEMENT.getByName(`${userId}:live:${id}`);
-  const jobs = await interceptJobs(stub, w.env);
-  jobs.uses = 'stored';
-  return async () => {
-    await runDurableObjectAlarm(stub);
-    await w.deliver(jobs.sent.map((projection) => ({ kind: 'projectEntitlement', projection })));
-  };
-}
 
 describe('customers', () => {
   const w = new World();
@@ -302,35 +288,5 @@ describe('GET /v1/customers/state', () => {
     const eve = await w.merchant();
     expect((await read('customer_ref=twin-1', eve.key)).status).toBe(404);
     expect((await read('email=twin@example.com', eve.key)).status).toBe(404);
-  });
-});
-
-describe('customer_id as a filter', () => {
-  const w = new World();
-
-  it('each list has what the customer has, and nothing of the same wallet under a reference, or of another account', async () => {
-    const [ada, eve] = [await w.merchant(), await w.merchant()];
-    const product = await w.product(ada, { access_period_days: 30 });
-    const wallet = await w.chain.wallet();
-    const storeCopy = await watchCopy(w, ada, product.product_id, 'user-1');
-    const named = await w.purchase(product, wallet, { customer_ref: 'user-1' });
-    const plain = await w.purchase(product, wallet);
-    await storeCopy();
-    await w.sweepAlone('analytics');
-    const ids = [{ customerRef: 'user-1' }, { walletAddress: wallet.address }].map((key) => customerIdOf(ada.userId, true, key));
-    const list = async (path: string, query: string, key = ada.key) => (await w.call('GET', `/v1/${path}?${query}`, { key })).body;
-    const paths = ['payments', 'memberships', 'access/entitlements', 'access/native-subscriptions'];
-    for (const [i, { payment, confirmed }] of [named, plain].entries()) {
-      const query = `customer_id=${ids[i]}`;
-      expect((await list('payments', query)).items.map((one: Body) => one.payment_id)).toEqual([payment.payment_id]);
-      expect((await list('memberships', query)).items.map((one: Body) => one.membership_id)).toEqual([confirmed.membership_id]);
-      // The copy of the other one is not stored yet.
-      expect((await list('access/entitlements', query)).total).toBe(i === 0 ? 1 : 0);
-      expect((await list('access/native-subscriptions', query)).total).toBe(0);
-      for (const path of paths) expect((await list(path, query, eve.key)).total).toBe(0);
-      expect((await list('payments', `${query}&customer_ref=user-2`)).total).toBe(0);
-    }
-    expect((await list('memberships', `customer_id=${ids[0]}&wallet_address=${wallet.address}&status=active`)).total).toBe(1);
-    expect((await list('memberships', `customer_id=${ids[0]}&wallet_address=${ada.wallet.address}`)).total).toBe(0);
   });
 });

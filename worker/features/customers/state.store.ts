@@ -9,7 +9,7 @@ import { payments } from '#platform/db/tables/payments.ts';
 import { type Product, products } from '#platform/db/tables/products.ts';
 import { type AuthorizationRow, subscriptionAuthorizations } from '#platform/db/tables/subscriptions/authorizations.ts';
 import type { Customer } from '#rules/balance.ts';
-import { keyTextOf } from './store.ts';
+import { keyTextOf, paymentsFor } from './store.ts';
 
 /** Entitlements, memberships and payments that are read of a customer. The copy of an entitlement may lag behind a payment by seconds. */
 const READ_MAX = 200;
@@ -27,12 +27,7 @@ export async function loadHoldings(scope: Scope, key: Customer): Promise<Holding
   const isIt = (ref: SQL, wallet: SQL): SQL => ('customerRef' in key ? ref : wallet);
   const ref = 'customerRef' in key ? key.customerRef : '';
   const wallet = 'walletAddress' in key ? key.walletAddress : '';
-  const paid = and(
-    rowsOf(payments, scope),
-    isIt(eq(payments.customerRef, ref), sql`${eq(payments.payerWallet, wallet)} AND customer_ref IS NULL AND customer_wallet IS NULL`),
-    eq(payments.status, 'CONFIRMED'),
-  );
-  const [held, members, bought] = await db.batch([
+  const [held, members, ...bought] = await db.batch([
     db
       .select({ productId: entitlements.productId, status: entitlements.status, paidThrough: entitlements.paidThrough })
       .from(entitlements)
@@ -43,13 +38,20 @@ export async function loadHoldings(scope: Scope, key: Customer): Promise<Holding
       .from(memberships)
       .where(rowsOf(memberships, scope, [[memberships.customerKey, keyTextOf(key)]]))
       .limit(READ_MAX),
-    db.select({ productId: payments.productId }).from(payments).where(paid).orderBy(sql`created_at DESC`).limit(NEWEST_PAYMENTS),
+    ...paymentsFor(key).map((isTheirs) =>
+      db
+        .select({ productId: payments.productId })
+        .from(payments)
+        .where(and(rowsOf(payments, scope), isTheirs, sql`+status = 'CONFIRMED'`))
+        .orderBy(sql`created_at DESC`)
+        .limit(NEWEST_PAYMENTS),
+    ),
   ]);
   const isActive = ({ status, paidThrough }: (typeof held)[number]): boolean =>
     status === 'active' && (paidThrough === null || paidThrough > now);
   return {
     products: new Map([
-      ...[...members, ...bought].map(({ productId }) => [productId, true] as const),
+      ...[...members, ...bought.flat()].map(({ productId }) => [productId, true] as const),
       ...held.map((copy) => [copy.productId, isActive(copy)] as const),
     ]),
     memberships: new Map(members.map((membership) => [membership.productId, membership])),

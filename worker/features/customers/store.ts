@@ -1,9 +1,10 @@
-import { and, desc, eq, gte, inArray, isNull, lt, type SQL, sql } from 'drizzle-orm';
+import { and, desc, eq, gte, inArray, lt, type SQL, sql } from 'drizzle-orm';
 import { type CustomerId, customerIdOf, type ProductId } from '#core/ids.ts';
 import type { Scope, Shard } from '#platform/context.ts';
 import { amongIds, boundId } from '#platform/db/among.ts';
 import type { Write } from '#platform/db/commit.ts';
 import { type Listed, listPage, type PageRequest, rowsOf } from '#platform/db/page.ts';
+import { paidFor } from '#platform/db/search/customer.ts';
 import { SEARCHED_MAX } from '#platform/db/search/named.ts';
 import { type CustomerRow, customers, entitlements } from '#platform/db/tables/entitlements.ts';
 import { memberships } from '#platform/db/tables/memberships.ts';
@@ -184,8 +185,9 @@ const ofKey = (key: Customer, columns: { ref: string; wallet: string }): SQL =>
     ? sql`${sql.raw(columns.ref)} = ${key.customerRef}`
     : sql`${sql.raw(columns.wallet)} = ${sql.param(key.walletAddress, payments.payerWallet)} AND ${sql.raw(columns.ref)} IS NULL`;
 
-/** Leaves out what a wallet paid for another one. */
-const isOfPayer = isNull(payments.customerWallet);
+/** Conditions of a customer's payments, each with an index. */
+export const paymentsFor = (key: Customer): SQL[] =>
+  'customerRef' in key ? [eq(payments.customerRef, key.customerRef)] : paidFor(payments, key.walletAddress);
 
 /** True if the merchant has something of this customer: a row, an entitlement, a membership or a payment. */
 export async function isKnownCustomer(scope: Scope, key: Customer): Promise<boolean> {
@@ -208,18 +210,13 @@ export async function isKnownCustomer(scope: Scope, key: Customer): Promise<bool
       .from(memberships)
       .where(rowsOf(memberships, scope, [[memberships.customerKey, keyTextOf(key)]]))
       .limit(1),
-    db
-      .select(one)
-      .from(payments)
-      .where(
-        and(
-          rowsOf(payments, scope),
-          ofKey(key, { ref: 'customer_ref', wallet: 'payer_wallet' }),
-          isOfPayer,
-          eq(payments.status, 'CONFIRMED'),
-        ),
-      )
-      .limit(1),
+    ...paymentsFor(key).map((isTheirs) =>
+      db
+        .select(one)
+        .from(payments)
+        .where(and(rowsOf(payments, scope), isTheirs, sql`+status = 'CONFIRMED'`))
+        .limit(1),
+    ),
   ]);
   return found.some((rows) => rows.length > 0);
 }

@@ -27,8 +27,8 @@ export const merchantPaymentRoutes = routes('Payments', 'payments')
     query: z.object({ ...PageQuery, ...FilterQuery, ...ModeQuery }).check(refuseReversed),
     returns: pageOf(PaymentBody, 'PaymentPage'),
     answer: async ({ scope, query }) => {
-      const named = { customerRef: query.customer_ref, walletAddress: query.wallet };
-      const filter = filterOf(query, await narrowToCustomer(scope, query.customer_id, named));
+      const customer = await narrowToCustomer(scope, query.customer_id, { customerRef: query.customer_ref });
+      const filter = filterOf(query, customer);
       const page = pageRequest(query, filter.status !== undefined && filter.productId !== undefined ? COUNTED_FILTERED_MAX : undefined);
       const found = await listPayments(scope, filter, page);
       const paymentIds = found.items.map(({ id }) => id);

@@ -195,8 +195,9 @@ function movePayments(db: Db, moved: ArchivedRow<StoredPayment>[]): Write[] {
   return [
     db.insert(archivedPayments).select(
       sql`SELECT p.id, p.merchant_id, p.livemode, p.product_id, p.membership_id,
-          CASE WHEN p.reference <> '' THEN p.nonce END, p.customer_ref, p.payer_wallet, p.asset, p.price_amount, p.overpaid_amount,
-          p.fee_amount, p.terms ->> 'accessPeriodDays', p.terms ->> 'periodEndsAt', p.terms ->> 'isMetered' IS NOT NULL,
+          CASE WHEN p.reference <> '' THEN p.nonce END, p.customer_ref,
+          CASE WHEN p.customer_wallet <> p.payer_wallet THEN p.customer_wallet END, p.payer_wallet, p.asset, p.price_amount,
+          p.overpaid_amount, p.fee_amount, p.terms ->> 'accessPeriodDays', p.terms ->> 'periodEndsAt', p.terms ->> 'isMetered' IS NOT NULL,
           p.confirmed_at, p.created_at, ${LINE_POSITION}
         FROM ${jsonRows(rows)} JOIN payments p ON p.id = ${idField('id')} AND p.version = j.value ->> 'version'
         WHERE EXISTS (SELECT 1 FROM payments WHERE payments.id = p.id AND ${IS_OVER} AND NOT ${HAS_RECEIPT})`,

@@ -81,7 +81,7 @@ export function filterOf(query: Query, customer?: Customer): PaymentFilter {
     productId: query.product_id,
     customerRef: query.customer_ref,
     wallet: query.wallet,
-    ...(customer && ('customerRef' in customer ? customer : { wallet: customer.walletAddress, isUnnamed: true })),
+    ...(customer && ('customerRef' in customer ? customer : { customerWallet: customer.walletAddress })),
     txSignature: query.tx_signature,
     q: query.q,
     createdFrom: at(query.created_from),

@@ -5,6 +5,7 @@ import type { Scope } from '#platform/context.ts';
 import { boundId, idOfText, jsonRows } from '#platform/db/among.ts';
 import { subjectsOfTransaction } from '#platform/db/outcome.ts';
 import { listWithArchive, type PageRequest, type RowQuery, rowsOf } from '#platform/db/page.ts';
+import { paidFor } from '#platform/db/search/customer.ts';
 import { listNamedPayments, productsNamed, SEARCHED_MAX } from '#platform/db/search/named.ts';
 import { archivedPayments } from '#platform/db/tables/archives.ts';
 import { payments } from '#platform/db/tables/payments.ts';
@@ -17,8 +18,8 @@ interface IndexedFilter {
   productId?: string | undefined;
   customerRef?: string | undefined;
   wallet?: string | undefined;
-  /** True for payments without a reference alone. */
-  isUnnamed?: boolean | undefined;
+  /** Wallet that is the customer of payments without a reference. */
+  customerWallet?: string | undefined;
   paymentId?: string | undefined;
   txSignature?: string | undefined;
   /** Epoch ms, half-open. */
@@ -56,16 +57,17 @@ const FAILED = sql.raw("status = 'FAILED'");
 const PENDING = sql.raw("status IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMATION')");
 
 /** Parts of the table to read, each by its own index. No index has all payments of a merchant. */
-function partsOf({ status, productId, customerRef, wallet, paymentId, txSignature }: IndexedFilter, isNamed: boolean): (SQL | undefined)[] {
+function partsOf({ status, paymentId, txSignature, ...named }: IndexedFilter, isNamed: boolean): (SQL | undefined)[] {
   if (status === 'CONFIRMED') return [CONFIRMED];
   if (status === 'FAILED') return [FAILED];
   if (status !== undefined) return [sql`${PENDING} AND +status = ${status}`];
-  const isNarrowed = isNamed || (productId ?? customerRef ?? wallet ?? paymentId ?? txSignature) !== undefined;
+  const isNarrowed =
+    isNamed || (named.productId ?? named.customerRef ?? named.wallet ?? named.customerWallet ?? paymentId ?? txSignature) !== undefined;
   return isNarrowed ? [undefined] : [CONFIRMED, FAILED, PENDING];
 }
 
 function indexedBy(table: Table, scope: Scope, filter: IndexedFilter, part: SQL | undefined): SQL {
-  const { productId, customerRef, wallet, isUnnamed, paymentId, txSignature, createdFrom, createdTo } = filter;
+  const { productId, customerRef, wallet, paymentId, txSignature, createdFrom, createdTo } = filter;
   const narrowed: [SQLiteColumn, unknown][] = [
     [table.productId, productId],
     [table.customerRef, customerRef],
@@ -75,7 +77,6 @@ function indexedBy(table: Table, scope: Scope, filter: IndexedFilter, part: SQL 
   return and(
     rowsOf(table, scope, narrowed),
     part,
-    isUnnamed ? sql`+${table.customerRef} IS NULL` : undefined,
     txSignature === undefined ? undefined : ofTransaction(table, txSignature, scope),
     createdFrom === undefined ? undefined : gte(table.createdAt, createdFrom),
     createdTo === undefined ? undefined : lt(table.createdAt, createdTo),
@@ -128,11 +129,16 @@ function rowsIn(table: Table, ctx: Scope, filter: IndexedFilter & SearchedFilter
 
 export async function listPayments(ctx: Scope, { q, ...filter }: PaymentFilter, page: PageRequest) {
   const isPaid = filter.status === undefined || filter.status === 'CONFIRMED';
+  const { customerWallet } = filter;
   const read = (searched: SearchedFilter, named: string[] | null) => {
     const selected = { ...filter, ...searched };
+    const rowsOfCustomer = (table: Table, part?: SQL): SQL[] => {
+      const parts = customerWallet === undefined ? [part] : paidFor(table, customerWallet).map((isTheirs) => and(isTheirs, part));
+      return parts.map((one) => rowsIn(table, ctx, selected, named, one));
+    };
     const branches = [
-      ...partsOf(filter, named !== null).map((part) => rowsIn(payments, ctx, selected, named, part)),
-      ...(isPaid ? [rowsIn(archivedPayments, ctx, selected, named)] : []),
+      ...partsOf(filter, named !== null).flatMap((part) => rowsOfCustomer(payments, part)),
+      ...(isPaid ? rowsOfCustomer(archivedPayments) : []),
     ];
     const selection: RowQuery = { rows: sql.join(branches, sql` UNION ALL `), order: ['created_at', 'rowNumber'] };
     return listWithArchive(ctx.db, payments, archivedPayments, selection, page);

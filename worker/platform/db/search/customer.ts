@@ -1,9 +1,11 @@
-import { and, eq } from 'drizzle-orm';
+import { and, eq, type SQL, sql } from 'drizzle-orm';
 import type { CustomerId } from '#core/ids.ts';
 import type { Scope } from '#platform/context.ts';
 import type { Customer } from '#rules/balance.ts';
 import { rowsOf } from '../page.ts';
+import type { archivedPayments } from '../tables/archives.ts';
 import { customers } from '../tables/entitlements.ts';
+import type { payments } from '../tables/payments.ts';
 
 /** Key of a customer that a list is filtered by. */
 interface NamedKey {
@@ -36,3 +38,13 @@ export async function narrowToCustomer(
   }
   return (customerRef ?? row.ref) === row.ref ? { customerRef: row.ref } : NOBODY;
 }
+
+/**
+ * Conditions of the payments with this wallet as the customer, each with an index: those that it made for itself, and those of others that
+ * named it. A payment with a reference belongs to the reference, from any wallet.
+ */
+export const paidFor = (table: typeof payments | typeof archivedPayments, wallet: string): SQL[] =>
+  [
+    sql`${eq(table.payerWallet, wallet)} AND coalesce(customer_wallet, payer_wallet) = payer_wallet`,
+    sql`${eq(table.customerWallet, wallet)} AND customer_wallet <> payer_wallet`,
+  ].map((isTheirs) => sql`${isTheirs} AND +customer_ref IS NULL`);

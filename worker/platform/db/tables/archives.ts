@@ -80,6 +80,8 @@ export const archivedPayments = sqliteTable(
     /** null: the payment owns no memo. Late money that carries the memo is matched by this. */
     nonce: text('nonce'),
     customerRef: text('customer_ref'),
+    /** Wallet of the customer, if another than the payer was named. */
+    customerWallet: addressBytes('customer_wallet'),
     payerWallet: addressBytes('payer_wallet').notNull(),
     asset: text('asset').$type<Asset>().notNull(),
     priceAmount: amount('price_amount').notNull(),
@@ -97,6 +99,9 @@ export const archivedPayments = sqliteTable(
     index('archived_payments_by_merchant').on(table.merchantId, table.livemode, table.createdAt),
     index('archived_payments_by_product').on(table.merchantId, table.livemode, table.productId, table.createdAt),
     index('archived_payments_by_payer').on(table.merchantId, table.livemode, table.payerWallet, table.createdAt),
+    index('archived_payments_by_other')
+      .on(table.merchantId, table.livemode, table.customerWallet, table.createdAt)
+      .where(sql`customer_wallet <> payer_wallet`),
     index('archived_payments_by_ref')
       .on(table.merchantId, table.livemode, table.customerRef, table.createdAt)
       .where(sql`customer_ref IS NOT NULL`),

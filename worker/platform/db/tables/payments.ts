@@ -83,6 +83,10 @@ export const payments = sqliteTable(
     index('payments_by_payer')
       .on(table.merchantId, table.livemode, table.payerWallet, table.createdAt)
       .where(sql`payer_wallet IS NOT NULL`),
+    // Payments by one wallet for another, which an agent named as the customer.
+    index('payments_by_other')
+      .on(table.merchantId, table.livemode, table.customerWallet, table.createdAt)
+      .where(sql`customer_wallet <> payer_wallet`),
     index('payments_by_ref').on(table.merchantId, table.livemode, table.customerRef, table.createdAt).where(sql`customer_ref IS NOT NULL`),
     index('payments_by_email').on(table.merchantId, table.livemode, table.email).where(sql`email IS NOT NULL`),
     // Confirmed payments are found through their claim instead.
