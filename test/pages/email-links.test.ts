@@ -94,7 +94,7 @@ describe('password reset page', () => {
     await seeHeading(page, 'Forgotten password');
     await page.goto(urlOf('/login'));
     await enter(page, email, NEW_PASSWORD);
-    await seeHeading(page, 'Account');
+    await seeHeading(page, 'Home');
     expect(await page.locator('main').innerText()).toContain('(confirmed)');
     expect(offences).toEqual([]);
     await close();
@@ -147,7 +147,7 @@ describe('sign-in link page', () => {
     expect(await readSession(page)).toBeNull();
     await page.getByRole('button', { name: 'Sign in' }).focus();
     await page.keyboard.press('Enter');
-    await seeHeading(page, 'Account');
+    await seeHeading(page, 'Home');
     expect(await readTraces(page)).not.toContain(token);
     expect(requests.filter((request) => request.includes(token.slice(-20)))).toEqual([]);
     await page.goto('about:blank');
@@ -178,7 +178,7 @@ describe('sign-in link page', () => {
     expect(await readSession(page)).toBeNull();
     await page.getByLabel('Code', { exact: true }).fill(app.code());
     await press(page, 'Sign in');
-    await seeHeading(page, 'Account');
+    await seeHeading(page, 'Home');
     expect(await page.evaluate("sessionStorage.getItem('svc:factor')")).toBeNull();
     expect(offences).toEqual([]);
     await close();

@@ -36,7 +36,7 @@ describe('invitation page', () => {
       await enter(page, bob.email);
       await seeHeading(page, 'Join an account');
       await press(page, 'Accept');
-      await seeHeading(page, 'Account');
+      await seeHeading(page, 'Home');
       const { token } = JSON.parse((await readSession(page)) as string) as { token: string };
       const me = await shop.api.must<{ role: string; email: string }>('GET', '/v1/account/me', { credential: token });
       expect([me.role, me.email]).toEqual(['developer', bob.email]);

@@ -26,7 +26,7 @@ export async function enter(page: Page, email: string, password = PASSWORD): Pro
 export async function signIn(shop: Shop, page: Page, email: string): Promise<void> {
   await page.goto(`${shop.baseUrl}/login`);
   await enter(page, email);
-  await seeHeading(page, 'Account');
+  await seeHeading(page, 'Home');
 }
 
 export const readSession = (page: Page): Promise<unknown> => page.evaluate("sessionStorage.getItem('svc:session')");

@@ -37,7 +37,7 @@ describe.each(['Google', 'GitHub'])('sign-in with %s', (title) => {
         await press(page, `Create an account with ${title}`);
         await choose(page, title === 'Google' ? 'Ada' : 'Bob');
       }
-      await seeHeading(page, 'Account');
+      await seeHeading(page, 'Home');
       expect(page.url()).toBe(urlOf('/dashboard?locale=en'));
       expect(await readSession(page)).toContain('token');
       const text = await page.locator('main').innerText();
@@ -57,7 +57,7 @@ describe.each(['Google', 'GitHub'])('sign-in with %s', (title) => {
     await page.goto(urlOf('/login'));
     await press(page, `Sign in with ${title}`);
     await choose(page, title === 'Google' ? 'Ada' : 'Bob');
-    await seeHeading(page, 'Account');
+    await seeHeading(page, 'Home');
     const { token } = JSON.parse((await readSession(page)) as string) as { token: string };
     const { secret } = await shop.api.must<{ secret: string }>('POST', '/v1/account/totp', { credential: token });
     const app = new App(secret);
@@ -71,7 +71,7 @@ describe.each(['Google', 'GitHub'])('sign-in with %s', (title) => {
     expect(await page.getByRole('button', { name: 'Sign in with a passkey' }).count()).toBe(1);
     await page.getByLabel('Code', { exact: true }).fill(app.code());
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
-    await seeHeading(page, 'Account');
+    await seeHeading(page, 'Home');
     const proven = JSON.parse((await readSession(page)) as string) as { token: string };
     await shop.api.must('DELETE', '/v1/account/totp', { credential: proven.token });
     expect(elsewhere(offences)).toEqual([]);
@@ -92,28 +92,6 @@ describe.each(['Google', 'GitHub'])('sign-in with %s', (title) => {
     await page.goBack();
     await page.locator('button[type=submit]:enabled').waitFor();
     expect(await readSession(page)).toBeNull();
-    await close();
-  });
-
-  it('the provider is linked and removed on the dashboard', async () => {
-    const { email } = await register(shop);
-    const { page, offences, shoot, close } = await shop.visit(size);
-    await signIn(shop, page, email);
-    await press(page, `Add sign-in with ${title}`);
-    await choose(page, 'Cancel');
-    await seeProblem(page, `Nothing was allowed at ${title}`);
-    await press(page, `Add sign-in with ${title}`);
-    await choose(page, title === 'Google' ? 'Ada' : 'Bob');
-    await seeProblem(page, `This account at ${title} belongs to another account here`);
-    await press(page, `Add sign-in with ${title}`);
-    await choose(page, 'Eve, unverified');
-    await page.getByText(`From now on you can sign in with ${title} too.`).waitFor();
-    expect(page.url()).toBe(urlOf('/dashboard'));
-    expect(await findViolations(page)).toEqual([]);
-    await shoot(`55-dashboard-linked-${title}`);
-    await press(page, `Remove ${title}`);
-    await page.getByRole('button', { name: `Add sign-in with ${title}` }).waitFor();
-    expect(elsewhere(offences)).toEqual([]);
     await close();
   });
 
@@ -154,15 +132,13 @@ describe.each(['Google', 'GitHub'])('sign-in with %s', (title) => {
 describe('session token in the address', () => {
   it('a token opens no session in a tab that asked no provider, and is removed from the address', async () => {
     const { token } = await register(shop);
-    for (const path of ['/login', '/dashboard']) {
-      const { page, close } = await shop.visit('phone');
-      await page.goto(urlOf(`${path}#token=${token}`));
-      await seeProblem(page, 'This sign-in was not begun in this tab.');
-      expect(page.url()).not.toContain('token');
-      expect(await readSession(page)).toBeNull();
-      expect(await findViolations(page)).toEqual([]);
-      await close();
-    }
+    const { page, close } = await shop.visit('phone');
+    await page.goto(urlOf(`/login#token=${token}`));
+    await seeProblem(page, 'This sign-in was not begun in this tab.');
+    expect(page.url()).not.toContain('token');
+    expect(await readSession(page)).toBeNull();
+    expect(await findViolations(page)).toEqual([]);
+    await close();
   });
 
   it('a token of another account does not change the session of the person who is signed in', async () => {
@@ -171,7 +147,7 @@ describe('session token in the address', () => {
     const { page, close } = await shop.visit('phone');
     await signIn(shop, page, email);
     const before = await readSession(page);
-    await page.goto(urlOf(`/dashboard?again#token=${stranger.token}`));
+    await page.goto(urlOf(`/login?again#token=${stranger.token}`));
     await seeProblem(page, 'This sign-in was not begun in this tab.');
     expect(page.url()).not.toContain('token');
     expect(await readSession(page)).toBe(before);

@@ -64,7 +64,7 @@ describe('second step of a sign-in', () => {
     expect(await page.locator('.problem').innerText()).toContain('This code is wrong');
     expect(await readSession(page)).toBeNull();
     await enterCode(page, app.code());
-    await seeHeading(page, 'Account');
+    await seeHeading(page, 'Home');
     expect(offences).toEqual([]);
     await close();
   });
@@ -76,7 +76,7 @@ describe('second step of a sign-in', () => {
     await enter(page, email);
     await seeHeading(page, 'One more step');
     await enterCode(page, ` ${codes[0]!.toUpperCase()} `);
-    await seeHeading(page, 'Account');
+    await seeHeading(page, 'Home');
     await close();
   });
 
@@ -88,13 +88,13 @@ describe('second step of a sign-in', () => {
     await seeHeading(page, 'Sign in');
     expect(await registerPasskey(page, token)).toBe(201);
     await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
-    await seeHeading(page, 'Account');
+    await seeHeading(page, 'Home');
     await page.evaluate('sessionStorage.clear()');
     await page.goto(named('/login'));
     await enter(page, email);
     await seeHeading(page, 'One more step');
     await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
-    await seeHeading(page, 'Account');
+    await seeHeading(page, 'Home');
     expect(offences.filter((offence) => !offence.startsWith(`asked ${named('/')}`))).toEqual([]);
     await close();
   });
@@ -107,7 +107,7 @@ describe('second step of a sign-in', () => {
     await page.locator('.problem').waitFor();
     expect(await page.locator('.problem').innerText()).toContain('The passkey was not accepted.');
     await enter(page, email);
-    await seeHeading(page, 'Account');
+    await seeHeading(page, 'Home');
     await close();
   });
 });

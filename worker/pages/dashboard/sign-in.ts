@@ -6,7 +6,7 @@ import { openPage } from '../document.tsx';
 import { codeProofOf, nextOf } from './frame/acts.ts';
 import { Operations } from './frame/operations.ts';
 import type { Form } from './frame/screen.tsx';
-import { claimsOf, storeToken } from './frame/session.ts';
+import { claimsOf, readToken, storeToken } from './frame/session.ts';
 
 /** Refusal of a credential that is no session, such as a key. */
 const NO_SESSION = { ok: false, status: 401, code: 'invalid_credentials', meta: {} } as const;
@@ -36,7 +36,10 @@ export async function postSignIn(c: Context<AppEnv>, form: Form): Promise<Respon
   });
 }
 
-function enter(c: Context<AppEnv>, token: string, form: Form): Response {
+/** Ends the session that this browser had, so that signing out later ends all that it opened. */
+async function enter(c: Context<AppEnv>, token: string, form: Form): Promise<Response> {
+  const former = readToken(c);
+  if (former !== null && former !== token) await new Operations(c, former).call('logout', { body: { end: 'session' } });
   storeToken(c, token);
   return c.redirect(nextOf(form), 303);
 }
