@@ -39,7 +39,8 @@ export async function postSignIn(c: Context<AppEnv>, form: Form): Promise<Respon
 /** Ends the session that this browser had, so that signing out later ends all that it opened. */
 async function enter(c: Context<AppEnv>, token: string, form: Form): Promise<Response> {
   const former = readToken(c);
-  if (former !== null && former !== token) await new Operations(c, former).call('logout', { body: { end: 'session' } });
+  if (former !== null && claimsOf(former)?.sid !== claimsOf(token)?.sid)
+    await new Operations(c, former).call('logout', { body: { end: 'session' } });
   storeToken(c, token);
   return c.redirect(nextOf(form), 303);
 }

@@ -20,6 +20,8 @@ export function dropToken(c: Context<AppEnv>): void {
 
 export interface Claims {
   sub: string;
+  /** Session of the token. Renewing a token and entering another account keep it. */
+  sid?: string;
   acc?: string;
   exp: number;
   auth_time?: number;

@@ -37,7 +37,7 @@ const LATEST = '5';
 /** Steps to the first sale, done or not. */
 const stepsOf = (screen: Screen, { active_templates: templates, confirmed_payments: sales }: Summary, wallets: number) =>
   [
-    [screen.me.email_verified, 'Confirm your email address', '/dashboard/security'],
+    [screen.me.email_verified, screen.me.email === null ? 'Add an email address' : 'Confirm your email address', '/dashboard/security'],
     [wallets > 0, 'Name the wallet that buyers pay to', '/dashboard/payouts'],
     [templates > 0, 'Create a template', '/dashboard/templates/new'],
     [sales > 0, 'Make the first sale: open the page of your template and pay', '/dashboard/templates'],
