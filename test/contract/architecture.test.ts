@@ -101,7 +101,7 @@ describe('direction of imports', () => {
     const owned = sources.get('worker/platform/db/partitions/owned-rows.ts')!;
     const tables = [...owned.matchAll(/owned\((\w+),(?:(?!owned\().)*?isNeverUpdated: true/gs)].map(([, name]) => name!);
     expect(tables).toEqual(['archivedTypes', 'archivedSubjects', 'archivedPayments']);
-    const updates = tables.map((name) => `update\\(${name}\\)|UPDATE ${name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}`);
+    const updates = tables.map((name) => `update\\(${name}\\)|UPDATE ${name.replace(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`)}`);
     expect(filesWith(new RegExp(updates.join('|')))).toEqual([]);
   });
 

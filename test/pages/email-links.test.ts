@@ -221,7 +221,7 @@ describe('email verification page', () => {
     await seeHeading(page, 'This link no longer works');
     await page.getByText('there is nothing left to do').waitFor();
     await page.getByRole('link', { name: 'To the dashboard' }).click();
-    await page.getByText('(confirmed)').waitFor();
+    await page.getByText('Done: Confirm your email address').waitFor();
     expect(offences).toEqual([]);
     await close();
   });

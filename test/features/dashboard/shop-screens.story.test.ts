@@ -42,7 +42,7 @@ describe('template screens', () => {
     expect((await browser.get(path)).text).toContain('<dd>On sale</dd>');
   });
 
-  it('a template without a payout wallet says so, and what mends it', async () => {
+  it('a template without a payout wallet says so, and names the repair', async () => {
     const owner = await w.merchant();
     const browser = await signedIn(owner.email);
     const form = { act: 'create', name: 'Rain', 'price.asset': 'USDC', 'price.amount': '5' };

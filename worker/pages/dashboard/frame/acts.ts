@@ -6,6 +6,14 @@ import { dropToken } from './session.ts';
 /** Key of a form. It makes a second press of its button the same act. */
 export const idempotent = ({ idempotency_key: idempotencyKey }: Form) => ({ idempotencyKey });
 
+/** Text of a field without spaces around it. An empty one is absent. */
+export const textOf = (text: string | undefined): string | undefined => text?.trim() || undefined;
+/** Integer of a field. Returns other text unchanged, for the API to refuse. */
+export const numberOf = (text: string | undefined): number | string | undefined => {
+  const typed = textOf(text);
+  return typed === undefined || !/^\d{1,9}$/.test(typed) ? typed : Number(typed);
+};
+
 /** Six digits are a code of the authenticator app, anything else is a recovery code. */
 export function codeProofOf(code: string): { totp: string } | { recovery_code: string } {
   const typed = code.replace(/\s/g, '');

@@ -1,6 +1,19 @@
 import type { Child } from 'hono/jsx';
 import { DAY, iso } from '#core/time.ts';
-import { linkTo, type Screen } from './screen.tsx';
+
+/** Parts of `GET /v1/account/me` that every page reports. */
+export interface Reported {
+  email: string | null;
+  email_verified: boolean;
+  email_problem?: 'bounced' | 'complained';
+  sales_paused: boolean;
+  claimed?: { at: string; keys: number; endpoints: number; providers: number; wallets: number };
+}
+interface BannerTerms {
+  me: Reported;
+  now: number;
+  pathOf: (path: string) => string;
+}
 
 const CLAIM_SHOWN_MS = 30 * DAY;
 const PROBLEMS = {
@@ -9,8 +22,8 @@ const PROBLEMS = {
 };
 
 /** Worst that a person must know on every page. Null if nothing is wrong. */
-function worstOf({ me, c, mode }: Screen): Child | null {
-  const security = linkTo({ mode }, '/dashboard/security');
+function worstOf({ me, now, pathOf }: BannerTerms): Child | null {
+  const security = pathOf('/dashboard/security');
   const { claimed } = me;
   if (me.email_problem)
     return (
@@ -21,7 +34,7 @@ function worstOf({ me, c, mode }: Screen): Child | null {
   if (me.sales_paused)
     return (
       <>
-        Sales are paused: nobody can begin to pay. <a href={linkTo({ mode }, '/dashboard/payouts')}>Resume sales</a>
+        Sales are paused: nobody can begin to pay. <a href={pathOf('/dashboard/payouts')}>Resume sales</a>
       </>
     );
   if (me.email !== null && !me.email_verified)
@@ -30,18 +43,18 @@ function worstOf({ me, c, mode }: Screen): Child | null {
         Your email address <bdi>{me.email}</bdi> is not confirmed. <a href={security}>Send the email again</a>
       </>
     );
-  if (claimed && claimed.at > iso(c.var.ctx.wallNow - CLAIM_SHOWN_MS))
+  if (claimed && claimed.at > iso(now - CLAIM_SHOWN_MS))
     return (
       <>
         {`This account is yours now. What others had is ended: ${claimed.keys} API keys, ${claimed.endpoints} endpoints, `}
         {`${claimed.providers} linked providers and ${claimed.wallets} payout wallets. `}
-        <a href={linkTo({ mode }, '/dashboard/payouts')}>Name your payout wallet before you sell</a>
+        <a href={pathOf('/dashboard/payouts')}>Name your payout wallet before you sell</a>
       </>
     );
   return null;
 }
 
-export function Banner({ screen }: { screen: Screen }) {
-  const worst = worstOf(screen);
+export function Banner(terms: BannerTerms) {
+  const worst = worstOf(terms);
   return worst === null ? null : <p class="problem">{worst}</p>;
 }

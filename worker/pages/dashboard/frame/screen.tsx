@@ -8,31 +8,26 @@ import type { AppEnv } from '#platform/http/openapi.ts';
 import { hasRole, type Need, type Role } from '#rules/access/roles.ts';
 import { openPage, sendPage } from '../../document.tsx';
 import { ApiSection } from './api-section.tsx';
-import { Banner } from './banner.tsx';
+import { Banner, type Reported } from './banner.tsx';
 import type { Operations, Refusal } from './operations.ts';
 import { type Claims, dropToken, openSession } from './session.ts';
 import { BOARD_STYLE } from './style.ts';
 
 /** Parts of `GET /v1/account/me` that screens show. */
-export interface Me {
+export interface Me extends Reported {
   user_id: string;
   account_id: string;
   role: string;
-  email: string | null;
-  email_verified: boolean;
-  email_problem?: 'bounced' | 'complained';
   display_name: string;
   has_password: boolean;
   factors: { passkeys: number; totp: boolean; recovery_codes_left: number };
   wallet_address: string | null;
   require_factor: boolean;
-  sales_paused: boolean;
   timezone: string;
   locale: string;
   notification_prefs: Record<string, boolean>;
   merchant_settings: Record<string, string>;
   transfer?: { to: string; expires_at: string };
-  claimed?: { at: string; keys: number; endpoints: number; providers: number; wallets: number };
 }
 interface AccountOfPerson {
   account_id: string;
@@ -165,7 +160,7 @@ export async function sendScreen(screen: Screen, definition: Definition, { shown
       <main id="main">
         <h1>{definition.title}</h1>
         {mode === 'sandbox' && <p class="badge">Test data</p>}
-        <Banner screen={screen} />
+        <Banner me={screen.me} now={c.var.ctx.wallNow} pathOf={(path) => linkTo(screen, path)} />
         {said && (
           <p class="done" role="status">
             {said}

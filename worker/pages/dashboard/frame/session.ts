@@ -20,7 +20,7 @@ export function dropToken(c: Context<AppEnv>): void {
 
 export interface Claims {
   sub: string;
-  /** Session of the token. Renewing a token and entering another account keep it. */
+  /** Session of the token. A renewed token, or one for another account, has the same. */
   sid?: string;
   acc?: string;
   exp: number;

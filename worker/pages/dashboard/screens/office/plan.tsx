@@ -18,6 +18,7 @@ const PLANS = [
   ['growth', 'Growth'],
   ['scale', 'Scale'],
 ] as const;
+const PAYERS: Record<string, string> = { processor: 'card', x402: 'USDC' };
 const NAMES: Record<string, string> = { keys: 'API keys', endpoints: 'Webhook endpoints', products: 'Templates' };
 
 /** Link to the card processor. A form of the page cannot lead to another site, so the person follows the link. */
@@ -47,7 +48,7 @@ export const PLAN: Definition = {
           <Facts
             rows={[
               ['Plan', plan],
-              ['Paid by', source === 'processor' ? 'card' : source === 'x402' ? 'USDC' : undefined],
+              ['Paid by', PAYERS[source]],
               ['State', status === 'none' ? undefined : status.replaceAll('_', ' ')],
               [isEnding ? 'Ends' : 'Next period', end && <Time at={end} />],
             ]}

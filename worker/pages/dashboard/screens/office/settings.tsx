@@ -98,14 +98,7 @@ export const SETTINGS: Definition = {
             ))}
           </ActForm>
         </section>
-        <section>
-          <h2>Domain</h2>
-          {domain.ok ? <DomainFacts {...domain.value} /> : <p>A proven domain stands beside your name where buyers pay.</p>}
-          <ActForm screen={screen} act="domain" submit="Save">
-            <TextField screen={screen} act="domain" name="domain" label="Domain" max={253} value={domain.ok ? domain.value.domain : ''} />
-          </ActForm>
-          {domain.ok && <ActForm screen={screen} act="no_domain" submit="Remove" isFinal />}
-        </section>
+        <DomainForms screen={screen} domain={domain.ok ? domain.value : null} />
       </>
     );
   },
@@ -152,6 +145,17 @@ export const SETTINGS: Definition = {
     },
   },
 };
+
+const DomainForms = ({ screen, domain }: { screen: Screen; domain: Domain | null }) => (
+  <section>
+    <h2>Domain</h2>
+    {domain ? <DomainFacts {...domain} /> : <p>A proven domain stands beside your name where buyers pay.</p>}
+    <ActForm screen={screen} act="domain" submit="Save">
+      <TextField screen={screen} act="domain" name="domain" label="Domain" max={253} value={domain?.domain ?? ''} />
+    </ActForm>
+    {domain && <ActForm screen={screen} act="no_domain" submit="Remove" isFinal />}
+  </section>
+);
 
 const DomainFacts = ({ domain, status, controller_record: { type, name, value } }: Domain) => (
   <Facts

@@ -13,7 +13,7 @@ const BAR = 8;
 
 /** Bars of one asset, a day each, and the same figures as a table. */
 export function Chart({ asset, days }: { asset: 'USDC' | 'SOL'; days: Day[] }) {
-  // Heights only: the figures beside them are the API’s own texts.
+  // For heights alone. The figures are texts of the API.
   const values = days.map((day) => Math.max(0, Number(day[asset].net)));
   const most = Math.max(...values, Number.MIN_VALUE);
   return (

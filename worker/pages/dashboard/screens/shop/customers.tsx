@@ -1,4 +1,4 @@
-import { acted, idempotent } from '../../frame/acts.ts';
+import { acted, idempotent, numberOf } from '../../frame/acts.ts';
 import { ActForm, SelectField, Table, TextField, Time } from '../../frame/fields.tsx';
 import { Facts, listBody } from '../../frame/list.tsx';
 import { type Definition, linkTo, type Screen } from '../../frame/screen.tsx';
@@ -95,25 +95,7 @@ export const CUSTOMER: Definition = {
     const sold = products.ok ? products.value.items.map(({ product_id: id, name }) => [id, name] as const) : [];
     return (
       <>
-        <section>
-          <Facts
-            rows={[
-              ['Your id', value.customer_ref && <bdi>{value.customer_ref}</bdi>],
-              ['Name', value.name && <bdi>{value.name}</bdi>],
-              ['Company', value.company?.name && <bdi>{value.company.name}</bdi>],
-              ['Wallets', value.wallets.map(({ address }) => address).join(', ')],
-              ['Emails', <bdi>{value.emails.map(({ email }) => email).join(', ')}</bdi>],
-              ['Payments', String(value.totals.payments)],
-              ['Paid', paidOf(value)],
-              ['First seen', <Time at={value.first_seen_at} />],
-              ['Last seen', <Time at={value.last_seen_at} />],
-              ['Metadata', Object.keys(value.metadata).length > 0 && <code>{JSON.stringify(value.metadata)}</code>],
-            ]}
-          />
-          <p>
-            <a href={linkTo(screen, `/dashboard/payments?customer_id=${value.customer_id}`)}>Payments</a>
-          </p>
-        </section>
+        <About screen={screen} customer={value} />
         {state.ok && <Holdings screen={screen} held={state.value.products} />}
         {sold.length > 0 && (
           <section>
@@ -155,7 +137,7 @@ export const CUSTOMER: Definition = {
         const { customer_ref: ref, wallets } = found.value;
         const customer = ref === undefined ? { wallet_address: wallets[0]?.address } : { customer_ref: ref };
         const { product_id, reason } = form;
-        const body = { product_id, reason, customer, days: countOf(form.days), units: countOf(form.units) };
+        const body = { product_id, reason, customer, days: numberOf(form.days), units: numberOf(form.units) };
         return acted(await screen.operations.call('grantEntitlement', { query, body, ...idempotent(form) }));
       },
     },
@@ -176,9 +158,6 @@ export const CUSTOMER: Definition = {
 
 /** Address that the merchant wrote. */
 const ownEmail = ({ emails }: Customer): string => emails.find(({ source }) => source === 'merchant')?.email ?? '';
-/** Whole number of a field. Anything else reaches the API as typed, which names the field in its refusal. */
-const countOf = (text = ''): number | string | undefined =>
-  text.trim() === '' ? undefined : /^\d{1,9}$/.test(text.trim()) ? Number(text) : text;
 
 const Holdings = ({ screen, held }: { screen: Screen; held: Held[] }) => (
   <section>
@@ -200,5 +179,27 @@ const Holdings = ({ screen, held }: { screen: Screen; held: Held[] }) => (
         ))}
       </Table>
     )}
+  </section>
+);
+
+const About = ({ screen, customer }: { screen: Screen; customer: Customer }) => (
+  <section>
+    <Facts
+      rows={[
+        ['Your id', customer.customer_ref && <bdi>{customer.customer_ref}</bdi>],
+        ['Name', customer.name && <bdi>{customer.name}</bdi>],
+        ['Company', customer.company?.name && <bdi>{customer.company.name}</bdi>],
+        ['Wallets', customer.wallets.map(({ address }) => address).join(', ')],
+        ['Emails', <bdi>{customer.emails.map(({ email }) => email).join(', ')}</bdi>],
+        ['Payments', String(customer.totals.payments)],
+        ['Paid', paidOf(customer)],
+        ['First seen', <Time at={customer.first_seen_at} />],
+        ['Last seen', <Time at={customer.last_seen_at} />],
+        ['Metadata', Object.keys(customer.metadata).length > 0 && <code>{JSON.stringify(customer.metadata)}</code>],
+      ]}
+    />
+    <p>
+      <a href={linkTo(screen, `/dashboard/payments?customer_id=${customer.customer_id}`)}>Payments</a>
+    </p>
   </section>
 );

@@ -95,7 +95,7 @@ export const HOME: Definition = {
             </ul>
           </section>
         )}
-        {summary.ok && <Standing summary={summary.value} />}
+        {summary.ok && <Totals summary={summary.value} />}
         {figures.ok && <Earned figures={figures.value} />}
         {latest.ok && latest.value.items.length > 0 && <Latest screen={screen} payments={latest.value.items} />}
       </>
@@ -116,7 +116,7 @@ const Checklist = ({ screen, steps }: { screen: Screen; steps: ReturnType<typeof
     </section>
   );
 
-const Standing = ({ summary }: { summary: Summary }) => (
+const Totals = ({ summary }: { summary: Summary }) => (
   <section>
     <Facts
       rows={[

@@ -1,4 +1,4 @@
-import { acted, idempotent } from '../../frame/acts.ts';
+import { acted, idempotent, numberOf, textOf } from '../../frame/acts.ts';
 import { ActForm, SelectField, Table, TextField, Time } from '../../frame/fields.tsx';
 import { Facts, listBody } from '../../frame/list.tsx';
 import { type Amount, amountOf, periodOf } from '../../frame/money.ts';
@@ -71,13 +71,6 @@ export const PRODUCTS: Definition = {
     ),
   }),
   acts: {},
-};
-
-const textOf = (text: string | undefined): string | undefined => text?.trim() || undefined;
-/** Whole number of a field. Anything else reaches the API as typed, which names the field in its refusal. */
-const numberOf = (text: string | undefined): number | string | undefined => {
-  const typed = textOf(text);
-  return typed === undefined || !/^\d{1,9}$/.test(typed) ? typed : Number(typed);
 };
 
 const soldOf = (form: Form) => ({
@@ -238,7 +231,7 @@ export const PRODUCT: Definition = {
   },
 };
 
-/** Checks that do not pass, with what mends them. */
+/** Checks that do not pass, and the repair of each. */
 const Readiness = ({ checks }: { checks: Check[] }) => {
   const open = checks.filter(({ status }) => status === 'fail' || status === 'warn');
   if (open.length === 0) return null;
