@@ -110,7 +110,7 @@ const inWorkerd = (
 });
 
 // Nearly everything runs inside workerd; the local chain and what must kill a process run in Node, the hosted pages in a
-// browser; what measures time comes last and runs alone, because the others would be what it measures.
+// browser; what measures comes last, alone and in a worker of its own, because the others would be what it measures.
 export default defineConfig({
   test: {
     silent: 'passed-only',

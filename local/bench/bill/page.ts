@@ -89,7 +89,7 @@ ${notesOf(measured)}## Next
 
 - [Data retention](data-retention.md)
 
-Code: [\`local/bench/bill\`](../../local/bench/bill), [\`test/contract/bill.story.test.ts\`](../../test/contract/bill.story.test.ts)
+Code: [\`local/bench/bill\`](../../local/bench/bill), [\`test/load/bill.test.ts\`](../../test/load/bill.test.ts)
 `;
 }
 

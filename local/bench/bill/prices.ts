@@ -42,7 +42,7 @@ export const INCLUDED: Counts & { cpuMs: number; objectGbSeconds: number; databa
   databaseGb: 5,
 };
 
-/** Bytes that a payment adds to the database, indexes included. `test/contract/bill.story.test.ts` measures them. */
+/** Bytes that a payment adds to the database, indexes included. `test/load/bill-bytes.test.ts` measures them. */
 export const BYTES = { sale: 5_950, x402: 4_800 };
 
 /** Assumed, because a count does not give them: processor time, time in an object and how long rows are stored. */

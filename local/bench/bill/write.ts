@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const PAGE = join(ROOT, 'docs/operations/cost.md');
-const COUNT = ['run', '--project', 'stories', 'test/contract/bill.story.test.ts', '--update'];
+const COUNT = ['run', '--project', 'load', 'test/load/bill.test.ts', '--update'];
 
 /** Counts what each kind of work causes, writes the page of costs and prints it. Returns the exit status. */
 export function writeBill(): number {

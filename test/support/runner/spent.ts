@@ -30,13 +30,6 @@ export async function restAdmission(): Promise<void> {
   }
 }
 
-/** Drops the alarms of objects that earlier files left in this isolate: each would be counted when it rings. */
-export async function silenceOthers(): Promise<void> {
-  for (const namespace of [testEnv.ENTITLEMENT, testEnv.METERED_SESSION])
-    for (const id of await listDurableObjectIds(namespace as unknown as DurableObjectNamespace))
-      await runInDurableObject(namespace.get(id) as unknown as DurableObjectStub<undefined>, (_, { storage }) => storage.deleteAlarm());
-}
-
 /** Counts of everything that work causes. Objects are counted by the prototypes of the platform, whoever calls them. */
 export class Spent {
   readonly counts: Counts = zero();

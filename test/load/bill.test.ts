@@ -12,7 +12,7 @@ import { newAgent, openShop, type Shop } from '../support/people/agent.ts';
 import { consumer } from '../support/people/consumer.ts';
 import { letTimeRun, setNoon, setTime } from '../support/runner/clock.ts';
 import { testEnv } from '../support/runner/env.ts';
-import { restAdmission, Spent, silenceOthers } from '../support/runner/spent.ts';
+import { restAdmission, Spent } from '../support/runner/spent.ts';
 import { World } from '../support/world.ts';
 
 /** Id that the log does not sample. The samples are added to the counts. */
@@ -32,7 +32,6 @@ describe('bill', () => {
   const measured: Partial<Measured> = {};
 
   beforeAll(async () => {
-    await silenceOthers();
     shop = await openShop(w, { usage_units: 100_000 });
     single = await openShop(w);
     product = await w.product(shop.merchant, { access_period_days: 30 });

@@ -4,7 +4,7 @@ import { BYTES } from '../../local/bench/bill/prices.ts';
 import { FIRST_CHECK, letTimePass } from '../support/faults/finality.ts';
 import { newAgent, openShop, type Shop } from '../support/people/agent.ts';
 import { letTimeRun } from '../support/runner/clock.ts';
-import { restAdmission, Spent, silenceOthers } from '../support/runner/spent.ts';
+import { restAdmission, Spent } from '../support/runner/spent.ts';
 import { World } from '../support/world.ts';
 
 /** Payments of which the bytes are measured. Fewer fill the pages of the indexes less well. */
@@ -56,7 +56,6 @@ describe.each([
   let before: number;
   const size = async () => (await w.env.DB.prepare('SELECT 1').run()).meta.size_after;
   beforeAll(async () => {
-    await silenceOthers();
     pay = await open(await openShop(w));
     before = await size();
   });
