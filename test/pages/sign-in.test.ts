@@ -283,3 +283,47 @@ describe('sign-out', () => {
     await close();
   });
 });
+
+describe('sign-in page', () => {
+  const TITLES = {
+    en: 'Sign in',
+    es: 'Iniciar sesión',
+    de: 'Anmelden',
+    fr: 'Se connecter',
+    'pt-BR': 'Entrar',
+    ja: 'ログイン',
+  };
+
+  it.each(Object.entries(TITLES))('sign-in is in %s, fits 320 pixels and passes axe in light or dark', async (locale, title) => {
+    const { email } = await register(shop);
+    const colorScheme = locale === 'de' || locale === 'ja' ? 'dark' : 'light';
+    const { page, offences, shoot, close } = await shop.visit('phone', [], { locale, viewport: { width: 320, height: 640 }, colorScheme });
+    await page.goto(urlOf('/login'));
+    await seeHeading(page, title);
+    await page.locator('button[type=submit]:enabled').waitFor();
+    expect(await findViolations(page)).toEqual([]);
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(320);
+    await shoot(`53-login-${locale}`);
+    await page.locator('[name=email]').fill(email);
+    await page.locator('[name=password]').fill(PASSWORD);
+    await page.keyboard.press('Enter');
+    await seeHeading(page, 'Home');
+    expect(await findViolations(page)).toEqual([]);
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(320);
+    await shoot(`54-dashboard-${locale}`);
+    expect(offences).toEqual([]);
+    await close();
+  });
+
+  it('every page of an email link says without JavaScript that JavaScript is needed', async () => {
+    const { page, close } = await shop.visit('phone', [], { javaScriptEnabled: false });
+    for (const path of ['/verify-email', '/reset-password']) {
+      await page.goto(urlOf(path));
+      expect(await page.locator('body').innerText()).toContain('This page needs JavaScript.');
+    }
+    // A password needs none.
+    await page.goto(urlOf('/login'));
+    expect(await page.locator('body').innerText()).toContain('Passkeys, wallets, other services and new accounts need JavaScript.');
+    await close();
+  });
+});

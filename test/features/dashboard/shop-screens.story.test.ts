@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { utf8 } from '#core/encoding.ts';
 import { fieldOf, operationsOn, PageBrowser, signInToPages } from '../../support/clients/page-browser.ts';
 import { addMember } from '../../support/people/team.ts';
-import { MailWorld, verifyAddress } from '../../support/servers/mail.ts';
+import { emailedToken, MailWorld, svixHeaders, verifyAddress } from '../../support/servers/mail.ts';
 
 const w = new MailWorld();
 const signedIn = (email: string) => signInToPages(w, email);
@@ -86,7 +87,7 @@ describe('home', () => {
     const hook = await w.call('POST', '/v1/webhooks/endpoints', { key: owner.key, body: { url: 'https://hooks.example.com/one' } });
     await w.env.DB.prepare('UPDATE webhook_endpoints SET failing_since = ? WHERE id = ?').bind(Date.now(), hook.body.endpoint_id).run();
     const { text } = await (await signedIn(owner.email)).get('/dashboard');
-    expect(text).toContain('1 times money matched no open checkout');
+    expect(text).toContain('Money that matched no open checkout: 1');
     expect(text).toContain('An endpoint fails: <bdi>https://hooks.example.com/one</bdi>');
     expect(text.indexOf('Needs you')).toBeLessThan(text.indexOf('Templates on sale'));
   });
@@ -99,6 +100,101 @@ describe('home', () => {
     const { status, text } = await browser.get('/dashboard?mode=sandbox');
     expect([status, text.includes('data-mode="sandbox"'), text.includes('Test data')]).toEqual([200, true, true]);
     expect(text).not.toContain('href="/dashboard/keys');
+  });
+});
+
+describe('banner', () => {
+  const NEW_PASSWORD = 'battery staple 9 of a reader';
+  const bannerOf = ({ text }: { text: string }) => /<p class="problem">(.*?)<\/p>/s.exec(text)?.[1] ?? null;
+
+  it('every page says the worst alone: an address that bounces, then paused sales, then an unconfirmed address', async () => {
+    const owner = await w.merchant();
+    const browser = await signedIn(owner.email);
+    const banner = async () => bannerOf(await browser.get('/dashboard'));
+    expect(await banner()).toContain('is not confirmed. <a href="/dashboard/security">');
+    expect((await browser.post('/dashboard/payouts', { act: 'pause' })).location).toBe('/dashboard/payouts');
+    expect(await banner()).toContain('Sales are paused');
+    const raw = JSON.stringify({ type: 'email.bounced', data: { to: [owner.email], bounce: { type: 'Permanent' } } });
+    expect((await w.call('POST', '/v1/integrations/mail/webhooks/resend', { raw, headers: svixHeaders(utf8(raw)) })).status).toBe(200);
+    expect(await banner()).toMatch(/came back, so none is sent there any more/);
+    expect((await browser.get('/dashboard/security')).text).toContain('Send confirmation email');
+    expect((await browser.post('/dashboard/security', { act: 'confirm_email' })).location).toBe('/dashboard/security');
+    await verifyAddress(w, owner);
+    expect(await banner()).toContain('Sales are paused');
+    await browser.post('/dashboard/payouts', { act: 'resume' });
+    expect(await banner()).toBeNull();
+  });
+
+  it('the reader who took an account over learns what was ended', async () => {
+    const squatter = await w.merchant();
+    const token = await emailedToken(w, squatter.userId, 'reset');
+    expect((await w.call('POST', '/v1/auth/password/reset', { body: { token, new_password: NEW_PASSWORD } })).status).toBe(200);
+    const browser = await signInToPages(w, squatter.email, NEW_PASSWORD);
+    expect(bannerOf(await browser.get('/dashboard'))).toContain('This account is yours now. What others had is ended: 2 API keys');
+  });
+});
+
+describe('office screens', () => {
+  it('a ticket is opened, answered and closed, and its markup is text', async () => {
+    const browser = await signedIn((await w.merchant()).email);
+    const form = { act: 'open', subject: 'Where is <my> money?', category: 'payment', payment_id: '', body: 'It <b>left</b>\nmy wallet' };
+    expect((await browser.post('/dashboard/support', { ...form, subject: 'x' })).status).toBe(422);
+    expect((await browser.post('/dashboard/support', form)).location).toBe('/dashboard/support');
+    const list = await browser.get('/dashboard/support');
+    const path = /href="(\/dashboard\/support\/[0-9a-f-]{36})"><bdi>Where is &lt;my&gt; money\?/.exec(list.text)?.[1] ?? '';
+    expect((await browser.get(path)).text).toContain('It &lt;b&gt;left&lt;/b&gt;');
+    expect((await browser.post(path, { act: 'answer', body: 'Found it' })).location).toBe(path);
+    expect((await browser.post(path, { act: 'close' })).location).toBe(path);
+    const closed = await browser.get(path);
+    expect([closed.text.includes('Found it'), closed.text.includes('value="answer"')]).toEqual([true, false]);
+  });
+
+  it('settings are saved in their groups, and a refused one names its field', async () => {
+    const owner = await w.merchant();
+    const browser = await signedIn(owner.email);
+    const path = '/dashboard/settings';
+    const brand = { act: 'brand', 'merchant_settings.checkout_brand_name': 'Ada’s', 'merchant_settings.checkout_accent_hex': 'green' };
+    const refused = await browser.post(path, brand);
+    expect([refused.status, refused.text.includes('href="#brand-merchant_settings.checkout_accent_hex"')]).toEqual([422, true]);
+    expect((await browser.post(path, { ...brand, 'merchant_settings.checkout_accent_hex': '#0a7d4f' })).location).toBe(path);
+    const account = { act: 'account', display_name: 'Ada & sons', timezone: 'Europe/Lisbon', locale: 'de' };
+    expect((await browser.post(path, account)).location).toBe(path);
+    const notices = { webhooks: 'false', payouts: 'true', renewals: 'true', buyer_receipts: 'false', product_news: 'true' };
+    const form = Object.fromEntries(Object.entries(notices).map(([name, value]) => [`notification_prefs.${name}`, value]));
+    expect((await browser.post(path, { act: 'notices', ...form })).location).toBe(path);
+    const { body } = await w.call('GET', '/v1/account/me', { key: owner.token });
+    expect(body).toMatchObject({
+      display_name: 'Ada & sons',
+      timezone: 'Europe/Lisbon',
+      locale: 'de',
+      merchant_settings: { checkout_brand_name: 'Ada’s', checkout_accent_hex: '#0a7d4f' },
+      notification_prefs: { webhooks: false, payouts: true, buyer_receipts: false },
+    });
+  });
+
+  it('a scenario runs with test data alone, from a page of either mode', async () => {
+    const browser = await signedIn((await w.merchant()).email);
+    const { location } = await browser.post('/dashboard/sandbox', { act: 'run', scenario: 'payment_confirmed' });
+    expect(location).toMatch(/^\/dashboard\/sandbox\/[0-9a-f-]{36}\?mode=sandbox$/);
+    const { status, text } = await browser.get(location!);
+    expect([status, text.includes('payment confirmed')]).toEqual([200, true]);
+    expect((await browser.post(location!, { act: 'advance', seconds: 'a day' })).status).toBe(422);
+  });
+
+  it('the plan shows what is used, and a way to pay names its wallet', async () => {
+    const owner = await w.merchant('growth');
+    const browser = await signedIn(owner.email);
+    expect((await browser.get('/dashboard/billing')).text).toMatch(/<th scope="row">API keys<\/th><td>1<\/td>/);
+    const rail = { act: 'set_wallet', id: 'solana_usdc', enabled: 'true', payout_wallet: owner.wallet.address };
+    expect((await browser.post('/dashboard/payouts', { ...rail, payout_wallet: 'no wallet' })).status).toBe(400);
+    expect((await browser.post('/dashboard/payouts', rail)).location).toBe('/dashboard/payouts');
+    expect((await browser.get('/dashboard/payouts')).text).toContain(`<th scope="row">${owner.wallet.address}</th>`);
+    expect((await browser.post('/dashboard/payouts', { act: 'disown', wallet_address: owner.wallet.address, confirm: '' })).status).toBe(
+      422,
+    );
+    const form = { act: 'disown', wallet_address: owner.wallet.address, confirm: 'not mine' };
+    expect((await browser.post('/dashboard/payouts', form)).location).toBe('/dashboard/payouts');
+    expect((await browser.get('/dashboard/payouts')).text).not.toContain(`<th scope="row">${owner.wallet.address}</th>`);
   });
 });
 

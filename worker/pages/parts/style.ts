@@ -192,21 +192,13 @@ footer [aria-current]{color:var(--ink);font-weight:600;display:inline-block;padd
 .prose td:first-child{white-space:nowrap}
 @media (max-width:30rem){.prose td,.prose td:first-child{display:block;white-space:normal;padding-right:0}.prose td+td{border-top:0;padding-top:0}}
 .prose nav{display:flex;flex-wrap:wrap;gap:.25rem 1rem}
-.panels{display:grid;gap:1.25rem}
 .fields,.field{display:grid;gap:1rem}
 .field{gap:.25rem}
-.field label,.kinds legend{font-size:.9375rem;font-weight:600;padding:0}
+.field label{font-size:.9375rem;font-weight:600;padding:0}
 .field input,.field textarea{font:inherit;min-height:2.875rem;width:100%;padding:.5rem .75rem;border-radius:.625rem;border:1px solid var(--soft);background:var(--card);color:var(--ink)}
-.check,.kinds label{display:flex;gap:.5rem;align-items:baseline;font-size:.9375rem}
-.check input,.kinds input{accent-color:var(--accent-text)}
-.kinds{border:0;margin:0;padding:0;display:grid;gap:.5rem}
-.kinds small,.rows small{display:block}
+.check{display:flex;gap:.5rem;align-items:baseline;font-size:.9375rem}
+.check input{accent-color:var(--accent-text)}
 .transaction-steps{display:grid;gap:.625rem;padding-left:1.25rem}
-.rows{list-style:none;display:grid}
-.rows li{display:flex;flex-wrap:wrap;gap:.25rem 1rem;justify-content:space-between;padding:.5rem 0}
-.rows li+li{border-top:1px solid var(--line)}
-.made-key .copies{background:var(--page);border-radius:.875rem;padding:.75rem 1rem}
-.made-key .copy{justify-self:start}
 .sheet{background:var(--card);border:1px solid var(--line);border-radius:1.25rem;padding:1.5rem;display:grid;gap:1.5rem;overflow:hidden;box-shadow:0 1px 2px rgb(16 24 40/.04),0 12px 32px -12px rgb(16 24 40/.12)}
 .sheet .facts{gap:1rem}
 .papers{display:flex;flex-wrap:wrap;gap:.625rem}

@@ -1,6 +1,7 @@
 import { acted, idempotent } from '../frame/acts.ts';
 import { ActForm, TextField, Time } from '../frame/fields.tsx';
 import { Facts, listBody } from '../frame/list.tsx';
+import { type Amount, amountOf } from '../frame/money.ts';
 import { type Definition, linkTo } from '../frame/screen.tsx';
 
 interface Receipt {
@@ -12,7 +13,7 @@ interface Receipt {
   link?: { seq: number };
   invoice_metadata?: { invoice_number?: string; reference?: string; bill_to?: { name?: string } };
   document: {
-    amount: { amount: string; asset: string };
+    amount: Amount;
     payer: string;
     recipient: string;
     product_name: string;
@@ -48,7 +49,7 @@ export const RECEIPTS: Definition = {
         <td>
           <bdi>{product}</bdi>
         </td>
-        <td>{`${amount.amount} ${amount.asset}`}</td>
+        <td>{amountOf(amount)}</td>
         <td>{payer}</td>
         <td>
           <Time at={at} />
@@ -86,7 +87,7 @@ export const RECEIPT: Definition = {
             rows={[
               ['Receipt', id],
               ['Product', <bdi>{document.product_name}</bdi>],
-              ['Amount', `${document.amount.amount} ${document.amount.asset}`],
+              ['Amount', amountOf(document.amount)],
               ['Paid by', document.payer],
               ['Paid to', document.recipient],
               ['Transaction', tx],

@@ -149,7 +149,7 @@ export const SETTINGS: Definition = {
 const DomainForms = ({ screen, domain }: { screen: Screen; domain: Domain | null }) => (
   <section>
     <h2>Domain</h2>
-    {domain ? <DomainFacts {...domain} /> : <p>A proven domain stands beside your name where buyers pay.</p>}
+    {domain ? <DomainFacts {...domain} /> : <p>Buyers see a proven domain next to your name.</p>}
     <ActForm screen={screen} act="domain" submit="Save">
       <TextField screen={screen} act="domain" name="domain" label="Domain" max={253} value={domain?.domain ?? ''} />
     </ActForm>

@@ -39,10 +39,10 @@ export const SUPPORT: Definition = {
       <section>
         <h2>New ticket</h2>
         <ActForm screen={screen} act="open" submit="New ticket">
-          <TextField screen={screen} act="open" name="subject" label="Subject" max={200} />
+          <TextField screen={screen} act="open" name="subject" label="Subject" max={160} />
           <SelectField screen={screen} act="open" name="category" label="About" options={CATEGORIES} />
           <TextField screen={screen} act="open" name="payment_id" label="Payment id" isOptional max={36} />
-          <TextField screen={screen} act="open" name="body" label="Message" max={5000} lines={6} />
+          <TextField screen={screen} act="open" name="body" label="Message" max={10_000} lines={6} />
         </ActForm>
       </section>
     ),
@@ -112,7 +112,7 @@ export const TICKET: Definition = {
         {status !== 'closed' && (
           <section>
             <ActForm screen={screen} act="answer" submit="Answer">
-              <TextField screen={screen} act="answer" name="body" label="Message" max={5000} lines={6} />
+              <TextField screen={screen} act="answer" name="body" label="Message" max={10_000} lines={6} />
             </ActForm>
             <ActForm screen={screen} act="close" submit="Close" />
           </section>

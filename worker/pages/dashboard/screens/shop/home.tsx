@@ -63,7 +63,7 @@ export const HOME: Definition = {
     const failing = endpoints.ok ? endpoints.value.items.filter((one) => one.failing_since !== undefined || one.status === 'disabled') : [];
     const needs: (Child | false)[] = [
       countOf(unmatched) > 0 && (
-        <a href={linkTo(screen, '/dashboard/unmatched')}>{`${countOf(unmatched)} times money matched no open checkout`}</a>
+        <a href={linkTo(screen, '/dashboard/unmatched')}>{`Money that matched no open checkout: ${countOf(unmatched)}`}</a>
       ),
       ...failing.map(({ endpoint_id: id, url, status }) => (
         <a href={linkTo(screen, `/dashboard/webhooks/${id}`)}>
@@ -73,13 +73,13 @@ export const HOME: Definition = {
       )),
       countOf(pastDue) > 0 && (
         <a href={`/dashboard/subscriptions?${new URLSearchParams({ ...query, status: 'past_due' })}`}>
-          {`${countOf(pastDue)} subscriptions are past due`}
+          {`Subscriptions past due: ${countOf(pastDue)}`}
         </a>
       ),
       countOf(answered) > 0 && (
         <a
           href={`/dashboard/support?${new URLSearchParams({ ...query, status: 'pending' })}`}
-        >{`${countOf(answered)} tickets are answered`}</a>
+        >{`Answered tickets: ${countOf(answered)}`}</a>
       ),
     ].filter(Boolean);
     return (

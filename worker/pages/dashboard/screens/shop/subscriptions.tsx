@@ -24,6 +24,9 @@ const STATES = ['pending', 'active', 'past_due', 'requires_reapproval', 'cancel_
 const COLLECTED = ['active', 'past_due', 'cancel_requested'];
 
 const hoursOf = (hours: number): string => (hours % 24 === 0 ? `${hours / 24} days` : `${hours} hours`);
+/** Time of the next collection. Null if none follows. */
+const nextChargeOf = ({ status, stopped_at: stopped, current_period_end: end }: Subscription) =>
+  end !== undefined && stopped === undefined && (status === 'active' || status === 'past_due') ? <Time at={end} /> : null;
 const words = (state: string): string => state.replaceAll('_', ' ');
 
 export const SUBSCRIPTIONS: Definition = {
@@ -50,7 +53,7 @@ export const SUBSCRIPTIONS: Definition = {
         <td>{words(one.status)}</td>
         <td>{amountOf(one.amount)}</td>
         <td>{hoursOf(one.period_hours)}</td>
-        <td>{one.current_period_end && <Time at={one.current_period_end} />}</td>
+        <td>{nextChargeOf(one)}</td>
       </tr>
     ),
   }),
@@ -75,7 +78,7 @@ export const SUBSCRIPTION: Definition = {
               ['Status', words(value.status)],
               ['Amount', `${amountOf(value.amount)} every ${hoursOf(value.period_hours)}`],
               ['Paid through', value.paid_through && <Time at={value.paid_through} />],
-              ['Next charge', value.current_period_end && <Time at={value.current_period_end} />],
+              ['Next charge', nextChargeOf(value)],
               [
                 'Latest collection',
                 collected && (
