@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { HOUR, MINUTE } from '#core/time.ts';
+import { HOUR, MINUTE, SECOND } from '#core/time.ts';
 import { openBrowser } from '../../../support/clients/oauth.ts';
 import { newKey } from '../../../support/people/agent.ts';
 import type { App } from '../../../support/people/authenticator-app.ts';
@@ -62,8 +62,10 @@ describe('step-up', () => {
     const guarded = await listGuarded();
     const { app } = await addApp(w, ada.token);
     for (const [name, call] of guarded) expect(await call(ada.token), name).toMatchObject(STEP_UP);
+    // A token has seconds. On a second, the time of the step-up is exact.
+    const asked = Math.ceil(Date.now() / SECOND) * SECOND;
+    setTime(asked);
     const { token } = (await w.call('POST', '/v1/auth/step-up', { key: ada.token, body: { totp: app.code() } })).body;
-    const asked = Date.now();
     setTime(asked + 15 * MINUTE - 1000);
     const [[, makeKey]] = guarded as [(typeof guarded)[number]];
     expect((await makeKey(token)).status).toBe(201);
