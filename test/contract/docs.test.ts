@@ -7,11 +7,14 @@ const README_LINES_MAX = 250;
 
 const withoutRoot = (path: string): string => path.replace(/^(?:\.\.\/)+/, '');
 const markdown = Object.entries(
-  import.meta.glob<string>(['../../*.md', '../../docs/**/*.md', '../../{worker,durable-objects,sdk}/**/README.md', '../README.md'], {
-    query: '?raw',
-    import: 'default',
-    eager: true,
-  }),
+  import.meta.glob<string>(
+    ['../../*.md', '../../docs/**/*.md', '../../{worker,durable-objects,sdk,examples}/**/README.md', '../README.md'],
+    {
+      query: '?raw',
+      import: 'default',
+      eager: true,
+    },
+  ),
 ).map(([path, text]) => ({ path: path === '../README.md' ? 'test/README.md' : withoutRoot(path), text }));
 const pages = markdown
   .filter(({ path }) => path === 'README.md' || path === 'CONTRIBUTING.md' || path.startsWith('docs/'))
@@ -19,9 +22,9 @@ const pages = markdown
 
 /** Files of the repository. A glob without `eager` loads none of them. */
 const files = [
-  ...Object.keys(import.meta.glob(['../../*', '../../{worker,durable-objects,local,migrations,sdk}/**/*', '!**/node_modules/**'])).map(
-    withoutRoot,
-  ),
+  ...Object.keys(
+    import.meta.glob(['../../*', '../../{worker,durable-objects,local,migrations,sdk,examples}/**/*', '!**/node_modules/**']),
+  ).map(withoutRoot),
   ...Object.keys(import.meta.glob('../**/*.ts')).map((path) => `test/${withoutRoot(path.replace(/^\.\//, 'contract/'))}`),
   ...markdown.map(({ path }) => path),
 ];

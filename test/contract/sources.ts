@@ -5,10 +5,10 @@ export const sources = new Map(
     import.meta.glob<string>('../../{worker,durable-objects}/**/*.{ts,tsx,js}', { query: '?raw', import: 'default', eager: true }),
   ).map(([path, text]) => [path.slice(6), text]),
 );
-/** Developer tools and the client package. They have no ranks and the same budgets. */
+/** Developer tools, the client package and the examples. They have no ranks and the same budgets. */
 const tools = new Map(
   Object.entries(
-    import.meta.glob<string>(['../../{local,sdk/src}/**/*.ts', '!**/*.d.ts', '!../../sdk/src/generated/**'], {
+    import.meta.glob<string>(['../../{local,sdk/src,examples}/**/*.{ts,tsx}', '!**/*.d.ts', '!../../sdk/src/generated/**'], {
       query: '?raw',
       import: 'default',
       eager: true,

@@ -1,0 +1,88 @@
+import { execFile } from 'node:child_process';
+import { globSync, readdirSync, readFileSync } from 'node:fs';
+import { builtinModules } from 'node:module';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+
+const ROOT = join(import.meta.dirname, '../..');
+const EXAMPLES = join(ROOT, 'examples');
+const NAMES = readdirSync(EXAMPLES, { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => name);
+const LINES_MAX = 250;
+
+interface Outcome {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+/** Runs the command to its end. A process that it left behind would hold its output open. */
+const runExample = (...args: string[]): Promise<Outcome> =>
+  promisify(execFile)('npm', ['run', '--silent', 'example', '--', ...args], { cwd: ROOT }).then(
+    (printed) => ({ code: 0, ...printed }),
+    (failure: Outcome) => failure,
+  );
+
+const read = (path: string): string => readFileSync(path, 'utf8');
+/** Returns files that somebody wrote, without what a tool wrote or installed. */
+const filesOfExample = (name: string): string[] =>
+  globSync('**/*', {
+    cwd: join(EXAMPLES, name),
+    withFileTypes: true,
+    exclude: (entry) => ['node_modules', '.next', '.wrangler'].includes(entry.name),
+  })
+    .filter((entry) => entry.isFile() && entry.name !== 'package-lock.json')
+    .map(({ parentPath, name: file }) => join(parentPath, file));
+const packageOf = (specifier: string): string =>
+  specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/');
+
+describe('examples', () => {
+  it('each example sells something in a run that ends with example ok', async () => {
+    const { code, stdout, stderr } = await runExample('api-per-request', 'agent-that-buys', 'streaming-tokens', 'telegram-channel');
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout.match(/^example ok$/gm)).toHaveLength(4);
+    expect(stdout.trimEnd().split('\n').at(-1)).toBe('example ok');
+  }, 240_000);
+
+  it('the command lists the examples, and exits with 1 if a name is unknown', async () => {
+    const listed = await runExample();
+    expect(listed.code).toBe(0);
+    for (const name of NAMES) expect(listed.stdout).toMatch(new RegExp(`^ +${name} +[A-Z].+\\.$`, 'm'));
+    expect(await runExample('api-per-requests')).toMatchObject({ code: 1, stderr: expect.stringContaining('api-per-request ') });
+  });
+
+  it('the index names each example with its command', () => {
+    const index = read(join(EXAMPLES, 'README.md'));
+    for (const name of NAMES) expect(index).toContain(`npm run example -- ${name}`);
+  });
+
+  it.each(NAMES)('%s has a README and at most 250 lines of its own', (name) => {
+    const files = filesOfExample(name);
+    expect(files).toContain(join(EXAMPLES, name, 'README.md'));
+    const lines = files.map((path) => read(path).trimEnd().split('\n').length);
+    expect(lines.reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(LINES_MAX);
+  });
+
+  it.each(NAMES)('%s imports its own files and the packages of its manifest', (name) => {
+    const folder = join(EXAMPLES, name);
+    const { dependencies, devDependencies } = JSON.parse(read(join(folder, 'package.json')));
+    const declared = Object.keys({ ...dependencies, ...devDependencies });
+    const imported = filesOfExample(name)
+      .filter((path) => /\.tsx?$/.test(path))
+      .flatMap((path) =>
+        [...read(path).matchAll(/(?:\bfrom|\bimport)\s*\(?\s*'([^']+)'/g)].map(([, specifier]) => ({ path, specifier: specifier! })),
+      );
+    expect(imported).not.toEqual([]);
+    const foreign = imported.filter(({ path, specifier }) =>
+      specifier.startsWith('.')
+        ? !join(path, '..', specifier).startsWith(`${folder}/`)
+        : !(builtinModules.includes(specifier.replace(/^node:/, '')) || declared.includes(packageOf(specifier))),
+    );
+    expect(foreign).toEqual([]);
+  });
+});
