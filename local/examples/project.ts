@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ROOT } from '../cli/directories.ts';
@@ -89,7 +89,7 @@ function start({ narrator, teardown }: Stage, example: string, args: string[], v
   });
   for (const stream of [child.stdout, child.stderr]) {
     createInterface({ input: stream }).on('line', (line) => {
-      narrator.fact(args[0]!, line);
+      if (line.trim() !== '') narrator.fact(basename(args[0]!), line);
       onLine(line);
     });
   }

@@ -3,6 +3,7 @@ import { Teardown } from '../cli/teardown.ts';
 import { Narrator } from '../demo/narrator.ts';
 import { playAgentThatBuys } from './agent-that-buys.ts';
 import { playApiPerRequest } from './api-per-request.ts';
+import { playMembershipNext } from './membership-next.ts';
 import { buildSdk } from './sdk.ts';
 import { type ExampleService, openService, type Stage } from './stage.ts';
 import { playStreamingTokens } from './streaming-tokens.ts';
@@ -23,6 +24,10 @@ const EXAMPLES: Record<string, Example> = {
   'streaming-tokens': {
     sells: 'Text by the token: the buyer signs vouchers, and the seller closes the session.',
     play: playStreamingTokens,
+  },
+  'membership-next': {
+    sells: 'A members’ page with Next.js: hosted checkout, verified webhook, access for 30 days.',
+    play: playMembershipNext,
   },
   'telegram-channel': {
     sells: 'A Telegram channel by the month: the bot invites members and removes them when their time is over.',

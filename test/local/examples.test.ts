@@ -11,6 +11,8 @@ const NAMES = readdirSync(EXAMPLES, { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
   .map(({ name }) => name);
 const LINES_MAX = 250;
+/** Written by tools or installed. */
+const NOT_OWN = ['node_modules', '.next', '.wrangler', 'package-lock.json', 'next-env.d.ts', 'tsconfig.tsbuildinfo'];
 
 interface Outcome {
   code: number;
@@ -31,9 +33,9 @@ const filesOfExample = (name: string): string[] =>
   globSync('**/*', {
     cwd: join(EXAMPLES, name),
     withFileTypes: true,
-    exclude: (entry) => ['node_modules', '.next', '.wrangler'].includes(entry.name),
+    exclude: (entry) => NOT_OWN.includes(entry.name),
   })
-    .filter((entry) => entry.isFile() && entry.name !== 'package-lock.json')
+    .filter((entry) => entry.isFile() && !NOT_OWN.includes(entry.name))
     .map(({ parentPath, name: file }) => join(parentPath, file));
 const packageOf = (specifier: string): string =>
   specifier
@@ -42,7 +44,7 @@ const packageOf = (specifier: string): string =>
     .join('/');
 
 describe('examples', () => {
-  it('each example sells something in a run that ends with example ok', async () => {
+  it('an example on the packages of the repository sells something, and its run ends with example ok', async () => {
     const { code, stdout, stderr } = await runExample('api-per-request', 'agent-that-buys', 'streaming-tokens', 'telegram-channel');
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout.match(/^example ok$/gm)).toHaveLength(4);
@@ -84,5 +86,18 @@ describe('examples', () => {
         : !(builtinModules.includes(specifier.replace(/^node:/, '')) || declared.includes(packageOf(specifier))),
     );
     expect(foreign).toEqual([]);
+  });
+
+  it('an example with a lockfile of its own pins each package, and locks it to the SHA-512 of its archive', () => {
+    const folder = join(EXAMPLES, 'membership-next');
+    const { dependencies, devDependencies } = JSON.parse(read(join(folder, 'package.json')));
+    const { '@paylatch/sdk': sdk, ...others } = { ...dependencies, ...devDependencies };
+    expect(sdk).toBe('file:../../sdk');
+    for (const version of Object.values(others)) expect(version).toMatch(/^\d+\.\d+\.\d+$/);
+    const { packages } = JSON.parse(read(join(folder, 'package-lock.json')));
+    const { '': own, 'node_modules/@paylatch/sdk': _, ...locked } = packages as Record<string, { integrity?: string }>;
+    expect(own).toMatchObject({ dependencies, devDependencies });
+    expect(Object.entries(locked).filter(([, { integrity = '' }]) => !/^sha512-[\w+/]{86}==$/.test(integrity))).toEqual([]);
+    expect(Object.keys(locked).length).toBeGreaterThan(20);
   });
 });
