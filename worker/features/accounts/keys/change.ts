@@ -75,7 +75,7 @@ export async function rollKey(
   const revokedAt = ctx.now + overlapHours * HOUR;
   const endingMax = PLANS[actor.plan].activeKeysMax;
   let created: CreatedKey | null = null;
-  // Revoked at the object without another read: the caller who repeats a call whose announcement was lost gets 409.
+  // Ends at the object without a query. A repeated request gets 409 and announces nothing.
   const revoked: ApiKey[] = [];
   const roll = async (key: ApiKey): Promise<Change<CreatedKey>> => {
     // An earlier try was stored and only its answer was lost.
