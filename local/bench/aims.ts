@@ -1,3 +1,4 @@
+import { JOURNEY_CLIENTS } from './journeys/journeys.ts';
 import { WITH_LIVE_CLIENTS } from './journeys/with-live.ts';
 import { type Measured, ratioOf, typical } from './load/measure.ts';
 
@@ -40,6 +41,16 @@ export function judgeAims(measured: Measured[]): Aim[] {
       ratio: inOneCall === null ? null : inOneCall * UNITS_IN_ONE_CALL,
     },
     { text: 'consume with key against consume without auth, 32 clients', bound: { atLeast: 0.6 }, ratio: ratio('authed', 'straight', 32) },
+    {
+      text: 'consume with a narrowed key against one without restrictions, 32 clients',
+      bound: { atLeast: 0.98 },
+      ratio: ratio('narrowed', 'authed', 32),
+    },
+    {
+      text: 'median of a read with a token against the same with a key',
+      bound: { atMost: 1.05 },
+      ratio: ratioOf(measured, ['readByToken', 'readByKey'], JOURNEY_CLIENTS, ({ p50 }) => p50),
+    },
     {
       text: 'uses of metered sessions, announced and paid for, against consume without auth, 32 clients',
       bound: { atLeast: 0.6 },

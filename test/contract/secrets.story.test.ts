@@ -6,9 +6,12 @@ import { dumpTable, listTables } from '../support/fixtures/database-dump.ts';
 import { newAgent, newKey, sellToAgents } from '../support/people/agent.ts';
 import { Setup } from '../support/people/bootstrap.ts';
 import { consumer, received } from '../support/people/consumer.ts';
+import { addApp, addPasskey, newTicket, stepUpWith } from '../support/people/factors.ts';
+import { inviteTo } from '../support/people/team.ts';
 import { openTenant, type Tenant } from '../support/people/tenant.ts';
 import { testEnv } from '../support/runner/env.ts';
-import { type Answer, type CallOptions, World } from '../support/world.ts';
+import { emailedToken, MailWorld, verifyAddress } from '../support/servers/mail.ts';
+import type { Answer, CallOptions } from '../support/world.ts';
 
 const PASSWORD = 'correct horse battery';
 const NEW_PASSWORD = 'staple of a quite different sort';
@@ -40,17 +43,18 @@ const formsOf = (value: string): string[] => {
   return [bare, encodeURIComponent(bare), base64.encode(utf8(value)).replace(/=+$/, ''), hex.encode(utf8(value))];
 };
 
-const ISSUING = /^(?:raw_key|token|secret|setup_secret|sandbox_api_key|live_api_key|handoff_token)$/;
+const ISSUING = /^(?:raw_key|token|secret|setup_secret|sandbox_api_key|live_api_key|handoff_token|ticket)$/;
 function* issuedIn(body: unknown): Generator<[string, string]> {
   if (typeof body !== 'object' || body === null) return;
   for (const [name, value] of Object.entries(body)) {
     if (ISSUING.test(name) && typeof value === 'string' && !value.startsWith('<')) yield [name, value];
+    if (name === 'recovery_codes' && Array.isArray(value)) for (const code of value) yield [name, String(code)];
     yield* issuedIn(value);
   }
 }
 
 describe('issued, displayed and configured secrets', () => {
-  const w = new World({
+  const w = new MailWorld({
     ALLOW_INSECURE_WEBHOOKS: 'true',
     OPERATOR_SECRET,
     RPC_WEBHOOK_SECRET: 'the-secret-of-the-chain-provider',
@@ -102,7 +106,24 @@ describe('issued, displayed and configured secrets', () => {
   }, 120_000);
   afterAll(() => vi.restoreAllMocks());
 
+  async function useFactors(): Promise<void> {
+    const person = await w.merchant();
+    const { codes } = await addApp(w, person.token);
+    const [code, other] = codes!;
+    await w.call('POST', '/v1/auth/factor', { body: { ticket: await newTicket(w, person), recovery_code: code } });
+    await w.call('POST', '/v1/auth/factor', { body: { ticket: `${await newTicket(w, person)}x`, recovery_code: other } });
+    await addPasskey(w, await stepUpWith(w, person.token, { recovery_code: other }));
+    const verifying = await emailedToken(w, person.userId, 'verify');
+    await w.call('POST', '/v1/account/email/verify', { body: { token: verifying } });
+    const inviter = await w.merchant();
+    await verifyAddress(w, inviter);
+    const { token: inviting } = await inviteTo(w, inviter, `invited-${crypto.randomUUID()}@example.com`);
+    await w.call('POST', '/v1/invitations/preview', { body: { token: inviting } });
+    for (const value of [verifying, inviting]) secrets.push({ name: 'token of an email', value, issuedBy: [] });
+  }
+
   async function live(): Promise<void> {
+    await useFactors();
     const { merchant } = owner;
     const email = `person-${crypto.randomUUID()}@example.com`;
     const { body: person } = await w.call('POST', '/v1/auth/register', { body: { email, password: PASSWORD, display_name: 'Person' } });
@@ -156,7 +177,18 @@ describe('issued, displayed and configured secrets', () => {
 
   it('the collected secrets include every kind', () => {
     const fields = new Set(secrets.map(({ name }) => name.split(' ')[0]));
-    for (const field of ['raw_key', 'token', 'secret', 'setup_secret', 'handoff_token', 'PEPPER', 'SEAL_KEYS', 'DISCORD_CONNECTOR_SECRETS'])
+    for (const field of [
+      'raw_key',
+      'token',
+      'secret',
+      'setup_secret',
+      'handoff_token',
+      'recovery_codes',
+      'ticket',
+      'PEPPER',
+      'SEAL_KEYS',
+      'DISCORD_CONNECTOR_SECRETS',
+    ])
       expect([...fields]).toContain(field);
     expect(said.length).toBeGreaterThan(2 * targets.length);
     expect(logged.length).toBeGreaterThan(targets.length);

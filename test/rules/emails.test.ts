@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { LOCALE_NAMES } from '#core/locales.ts';
 import { EMAILS } from '#emails/emails.ts';
 import { type Frame, type Rendered, renderEmail } from '#emails/render.tsx';
-import type { EmailFacts, EmailTemplate } from '#rules/emails.ts';
+import type { EmailFacts, EmailTemplate, SecurityChange } from '#rules/emails.ts';
 
 const AMOUNT = { asset: 'USDC', amount: '1234.5', base_units: '1234500000' } as const;
 const AT = '2026-11-14T22:13:20.000Z';
@@ -53,6 +53,12 @@ const factsWith = (text: string): EmailFacts => ({
   ticket_resolved: { ticket_id: text, subject: text },
   ticket_closed: { ticket_id: text, subject: text },
 });
+const LATER = '2026-11-17T22:13:20.000Z';
+const SECURITY_CHANGES = Object.keys({
+  ...{ email: 1, password: 1, provider_linked: 1, provider_unlinked: 1, passkey_added: 1, passkey_removed: 1, totp_added: 1 },
+  ...{ totp_removed: 1, recovery_codes: 1, recovery_code_used: 1, live_key: 1, endpoint_added: 1, new_sign_in: 1, admin_added: 1 },
+} satisfies Record<SecurityChange, 1>) as SecurityChange[];
+const GIVEN_ROLES = ['admin', 'developer', 'finance', 'support', 'viewer'] as const;
 const NAMES = Object.keys(EMAILS) as EmailTemplate[];
 const frame = (locale: Frame['locale'], operator: string | null = null): Frame => ({
   locale,
@@ -108,6 +114,27 @@ describe('renderEmail', () => {
       expect(rendered.html).toContain(`<html lang="${locale}">`);
     },
   );
+
+  it.each(LOCALE_NAMES)('security emails in %s say in HTML and in plain text which change was made', (locale) => {
+    const changes = SECURITY_CHANGES.map((change) => renderEmail('security_alert', { change, named: 'Ada', at: AT }, frame(locale)));
+    const steps = [AT, LATER].map((ends_at) => renderEmail('factors_reset', { change: 'factors_reset', at: AT, ends_at }, frame(locale)));
+    const roles = GIVEN_ROLES.map((role) =>
+      renderEmail('invitation', { ...factsWith('Ada').invitation, role, expires_at: LATER }, frame(locale)),
+    );
+    for (const [name, emails] of [
+      ['security_alert', changes],
+      ['factors_reset', steps],
+      ['invitation', roles],
+    ] as const) {
+      for (const email of emails) expectSound(name, email);
+      for (const part of ['html', 'text'] as const) expect(new Set(emails.map((email) => email[part])).size, name).toBe(emails.length);
+    }
+    if (locale === 'en') return;
+    for (const [index, change] of SECURITY_CHANGES.entries()) {
+      const english = renderEmail('security_alert', { change, named: 'Ada', at: AT }, frame('en')).text.split('\n\n');
+      expect(changes[index]!.text.split('\n\n')[0], change).not.toBe(english[0]);
+    }
+  });
 
   it('a receipt lists its facts in a table and has a button in the seller’s colour', () => {
     const { html, text } = render('buyer_receipt', 'Weather');

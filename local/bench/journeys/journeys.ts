@@ -12,7 +12,7 @@ import { countText, type Sizes } from '../load/sizes.ts';
 import type { BenchService } from '../services/whole-service.ts';
 import { headersOf, type ServiceRequest } from './costs.ts';
 
-const JOURNEY_CLIENTS = 8;
+export const JOURNEY_CLIENTS = 8;
 const COUNTED = 3;
 const ENDPOINTS = 10;
 const ARRIVES_WITHIN_MS = 30_000;
@@ -85,7 +85,23 @@ async function untilHeard(heard: Map<string, number>, paymentId: string): Promis
     if (Date.now() > until) throw new Error(`${heard.get(paymentId) ?? 0} of ${ENDPOINTS} endpoints received ${paymentId}`);
 }
 
+const READ = { method: 'GET', path: '/v1/products', status: 200 } as const;
+
 export const journeysAt = ({ receipts }: Sizes): Journey[] => [
+  {
+    id: 'readByKey',
+    name: 'read with a key',
+    open:
+      async ({ key }) =>
+      async () => ({ request: { ...READ, key } }),
+  },
+  {
+    id: 'readByToken',
+    name: '  the same with a token of a session',
+    open:
+      async ({ token }) =>
+      async () => ({ request: { ...READ, headers: { Authorization: `Bearer ${token}` } } }),
+  },
   {
     id: 'connecting',
     name: 'connect: a session with its transaction',

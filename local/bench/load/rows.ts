@@ -8,6 +8,8 @@ import type { Server } from './processes.ts';
 
 export interface Target extends Server {
   rawKey: string;
+  /** Key with a scope, an end and a network. The peer has none. */
+  narrowedKey?: string;
   productId: string;
 }
 
@@ -24,6 +26,7 @@ export interface Row {
   isReplay?: true;
   isUngrouped?: true;
   isMetered?: true;
+  isNarrowed?: true;
 }
 
 const CONSUME = '/v1/access/entitlements/consume';
@@ -42,6 +45,7 @@ export const ROWS: readonly Row[] = [
   { id: 'ungrouped', name: '  the same, group commit off', ...workerd, ...one, path: '/bench/consume-ungrouped', isUngrouped: true },
   { id: 'straight64', name: 'consume without auth, 64 objects', ...workerd, ...many, path: '/bench/consume' },
   { id: 'authed', name: 'consume with key, 1 object', ...workerd, ...one, path: CONSUME },
+  { id: 'narrowed', name: '  the same, with a narrowed key', ...workerd, ...one, path: CONSUME, isNarrowed: true },
   { id: 'byRoute', name: '  the same, by the whole route', ...workerd, ...one, path: `${CONSUME}?mode=live` },
   { id: 'authed64', name: 'consume with key, 64 objects', ...workerd, ...many, path: CONSUME },
   { id: 'replayed', name: 'replayed consume with key', ...workerd, ...one, path: CONSUME, isReplay: true },
@@ -63,7 +67,7 @@ async function post<T>(port: number, path: string, body: unknown): Promise<T> {
 }
 
 export async function setUp(server: Server): Promise<Target> {
-  return { ...server, ...(await post<{ rawKey: string; productId: string }>(server.port, '/bench/account', {})) };
+  return { ...server, ...(await post<Pick<Target, 'rawKey' | 'narrowedKey' | 'productId'>>(server.port, '/bench/account', {})) };
 }
 
 interface Prepared {
@@ -96,7 +100,10 @@ export async function prepare(row: Row, target: Target, { name: sampleName, clie
   await post(target.port, '/bench/grant', counters);
   const texts = customerRefs.map((ref) => {
     const body = JSON.stringify({ product_id: target.productId, customer: { customer_ref: ref }, units: row.units });
-    return requestText('POST', row.path, { 'X-Svc-Key': target.rawKey, 'Idempotency-Key': '@' }, body).split('@') as [string, string];
+    const credential: Record<string, string> = row.isNarrowed
+      ? { 'X-Svc-Key': target.narrowedKey!, 'CF-Connecting-IP': '203.0.113.9' }
+      : { 'X-Svc-Key': target.rawKey };
+    return requestText('POST', row.path, { ...credential, 'Idempotency-Key': '@' }, body).split('@') as [string, string];
   });
   return {
     request: (index) => {

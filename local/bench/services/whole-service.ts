@@ -15,6 +15,8 @@ export interface BenchService {
   pids: number[];
   key: string;
   sandboxKey: string;
+  /** Token of the merchant's session. */
+  token: string;
   wallet: string;
   buyer: string;
   product_id: string;
@@ -43,7 +45,7 @@ export async function startBenchService(stateDir: string, teardown: Teardown): P
   const perUnit = { ...body, name: 'Bench, by the unit', usage_units: 1 };
   const { product_id: unitsProductId } = await api.must<{ product_id: string }>('POST', '/v1/products', { credential: key, body: perUnit });
   const setup = await api.must<BenchService['setup']>('POST', '/v1/access/agent-bootstrap', { body: { agent_name: 'Bench' } });
-  const keys = { key, sandboxKey };
+  const keys = { key, sandboxKey, token };
   return { baseUrl, rpcUrl, pids: runtimesBelow(process.pid), ...keys, wallet, buyer, product_id, slug, unitsProductId, setup };
 }
 

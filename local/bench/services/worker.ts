@@ -14,7 +14,7 @@ import { claimChannel, readSession } from '#features/metered/session.ts';
 import { type Ctx, type Env, type Job, newCtx } from '#platform/context.ts';
 import { wantedColumns } from '#platform/db/tables/schema-check.ts';
 import { entitlementObjectName, meteredObject } from '#platform/objects.ts';
-import type { Credential } from '#rules/admission.ts';
+import type { AdmittedKey, Credential } from '#rules/admission.ts';
 import { projectedOf } from '#rules/entitlement-rpc.ts';
 import type { MeteredTerms } from '#rules/metered/rpc.ts';
 import { EntitlementObject } from '../../../durable-objects/entitlement.ts';
@@ -133,6 +133,8 @@ type Counters = { customerRefs: string[]; isGrouped: boolean };
 const OWNER = { merchantId: '01a1fc21-d414-7315-8000-d95e4ff00293' as AccountId, livemode: true };
 const PRODUCT_ID = '01a1fc21-d414-7315-8000-d95e4ff00294';
 const GRANTED_UNITS = 1_000_000_000;
+/** Network of the narrowed key, from which its requests come. */
+const NARROWED_TO = '203.0.113.0/24';
 
 let envs: { grouped: Env; ungrouped: Env } | null = null;
 /** Single object per isolate: the service caches its checked configuration by object identity. */
@@ -180,10 +182,9 @@ async function consumeStraight(env: BenchEnv, isGrouped: boolean, request: Reque
 bench.post('/bench/account', async (c) => {
   const ctx = ctxOf(c.env, true);
   const admissionId = admissionIdOf(OWNER.merchantId);
-  const { rawKey, key: made } = draftKey(ctx, OWNER.merchantId, {
-    ...{ name: 'bench', permissions: ['execute'], livemode: true },
-    createdBy: { kind: 'setup' },
-  });
+  const draft = () =>
+    draftKey(ctx, OWNER.merchantId, { name: 'bench', permissions: ['execute'], livemode: true, createdBy: { kind: 'setup' } });
+  const [plain, narrowed] = [draft(), draft()];
   const account = {
     accountId: OWNER.merchantId,
     plan: 'scale',
@@ -195,10 +196,14 @@ bench.post('/bench/account', async (c) => {
     roles: {},
     version: 1,
   } as const;
-  const key = { keyId: made.id, keyHash: made.keyHash, permissions: ['execute' as const], livemode: true, revokedAt: null, version: 1 };
-  credential = { kind: 'key', keyHash: key.keyHash };
-  await c.env.ADMISSION.getByName(`account:${admissionId}`).load(account, [key]);
-  return c.json({ rawKey, productId: PRODUCT_ID });
+  const admitted = ({ id: keyId, keyHash }: (typeof plain)['key']): AdmittedKey => ({
+    ...{ keyId, keyHash, permissions: ['execute'], livemode: true, revokedAt: null, version: 1 },
+  });
+  const restrictions: Partial<AdmittedKey> = { scopes: ['consume:write'], allowedIps: [NARROWED_TO], expiresAt: Date.now() + 1e9 };
+  credential = { kind: 'key', keyHash: plain.key.keyHash };
+  const keys = [admitted(plain.key), { ...admitted(narrowed.key), ...restrictions }];
+  await c.env.ADMISSION.getByName(`account:${admissionId}`).load(account, keys);
+  return c.json({ rawKey: plain.rawKey, narrowedKey: narrowed.rawKey, productId: PRODUCT_ID });
 });
 
 bench.post('/bench/grant', async (c) => {

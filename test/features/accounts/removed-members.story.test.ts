@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { withRival } from '../../support/faults/faults.ts';
+import { withFaults, withRival } from '../../support/faults/faults.ts';
 import { addMember } from '../../support/people/team.ts';
 import { type Body, World } from '../../support/world.ts';
 
@@ -130,5 +130,20 @@ describe('DELETE /v1/account/members/{user_id}', () => {
     expect([first.status, second.status]).toEqual([201, 201]);
     expect(second.body.raw_key).not.toBe(first.body.raw_key);
     expect((await create(bob.token)).body.raw_key).toBe(second.body.raw_key);
+  });
+});
+
+describe('POST /v1/keys/{key_id}/roll', () => {
+  it('a key that is rolled without overlap is refused at once, whichever answer of the database was lost', async () => {
+    const { token } = await w.merchant();
+    for (let failsAt = 1; failsAt <= 12; failsAt++) {
+      const { raw_key, key } = (await w.call('POST', '/v1/keys', { key: token, body: { name: 'server' } })).body;
+      expect((await w.call('GET', '/v1/products', { key: raw_key })).status).toBe(200);
+      const roll = { key: token, body: { overlap_hours: 0 } };
+      const { env } = withFaults(w.env, { after: ({ number }) => number === failsAt });
+      const first = await w.call('POST', `/v1/keys/${key.id}/roll`, { ...roll, env });
+      if (first.status !== 201) expect([201, 409]).toContain((await w.call('POST', `/v1/keys/${key.id}/roll`, roll)).status);
+      expect([failsAt, (await w.call('GET', '/v1/products', { key: raw_key })).status]).toEqual([failsAt, 401]);
+    }
   });
 });

@@ -124,6 +124,28 @@ describe('restricted keys', () => {
     expect(refusalOf(await use('203.0.113.9'))).toEqual([401, 'invalid_authorization', { reason: 'expired' }]);
   });
 
+  it.each([true, false])(
+    'a key that consumed is refused at the next consume once it is narrowed or revoked, short way: %s',
+    async (isPlain) => {
+      const { raw_key, key } = await create({ scopes: ['consume:write', 'products:read'] });
+      expect((await consume(raw_key, isPlain)).status).toBe(200);
+      expect((await patch(key.id, { allowed_ips: ['203.0.113.0/24'] })).status).toBe(200);
+      expect(refusalOf(await consume(raw_key, isPlain))).toEqual([403, 'invalid_authorization', { reason: 'ip_not_allowed' }]);
+      expect((await consume(raw_key, isPlain, from('203.0.113.9'))).status).toBe(200);
+      expect((await patch(key.id, { scopes: ['products:read'] })).status).toBe(200);
+      const needs = { reason: 'scope', needs: 'consume:write' };
+      expect(refusalOf(await consume(raw_key, isPlain, from('203.0.113.9')))).toEqual([403, 'invalid_authorization', needs]);
+      expect((await patch(key.id, { scopes: ['consume:write'] })).status).toBe(200);
+      expect((await consume(raw_key, isPlain, from('203.0.113.9'))).status).toBe(200);
+      const [, ...racing] = await Promise.all([
+        w.call('DELETE', `/v1/keys/${key.id}`, { key: ada.token }),
+        ...Array.from({ length: 4 }, () => consume(raw_key, isPlain, from('203.0.113.9'))),
+      ]);
+      for (const { status } of racing) expect([200, 401]).toContain(status);
+      expect((await consume(raw_key, isPlain, from('203.0.113.9'))).status).toBe(401);
+    },
+  );
+
   it('refused calls count as the key’s, with their address', async () => {
     const { raw_key, key } = await create({ scopes: ['products:read'], allowed_ips: ['203.0.113.1'] });
     await products(raw_key, from('203.0.113.1'));

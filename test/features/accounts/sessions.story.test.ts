@@ -5,7 +5,9 @@ import { ApiError } from '#core/errors.ts';
 import { admissionIdOf } from '#core/ids.ts';
 import { walletSignIn } from '../../support/chain/wallet.ts';
 import { tokenSignedIn } from '../../support/clients/session.ts';
+import { addMember } from '../../support/people/team.ts';
 import { testEnv } from '../../support/runner/env.ts';
+import { rowsOf, withRowCount } from '../../support/runner/rows-read.ts';
 import { World } from '../../support/world.ts';
 
 const PASSWORD = 'correct horse battery';
@@ -180,5 +182,32 @@ describe('DELETE /v1/account/account', () => {
     expect((await w.call('DELETE', '/v1/account/account', { key: eve.token })).status).toBe(200);
     for (let run = 0; run < 3; run++) await w.sweepAlone('erasures');
     expect(await countSessions()).toBe(0);
+  });
+});
+
+describe('rows read to admit a call', () => {
+  it('a narrowed key reads no row more than a plain one, and a token of an owner or a member at most one', async () => {
+    const owner = await w.merchant();
+    const product = await w.product(owner);
+    const member = await addMember(w, owner, 'viewer');
+    const narrow = { name: 'narrow', scopes: ['products:read'], allowed_ips: ['203.0.113.0/24'] };
+    const narrowed = (await w.call('POST', '/v1/keys', { key: owner.token, body: narrow })).body.raw_key;
+    const readWith = async (key: string): Promise<number> => {
+      const { env, readings } = withRowCount(w.env);
+      const options = { key, headers: { 'CF-Connecting-IP': '203.0.113.9' } };
+      // The first call of an object asks the database for the account.
+      await w.call('GET', `/v1/products/${product.product_id}`, options);
+      expect((await w.call('GET', `/v1/products/${product.product_id}`, { ...options, env })).status).toBe(200);
+      return rowsOf(readings);
+    };
+    const [byKey, byNarrowed, byOwner, byMember] = [
+      await readWith(owner.key),
+      await readWith(narrowed),
+      await readWith(owner.token),
+      await readWith(member.token),
+    ];
+    expect(byKey).toBeGreaterThan(0);
+    expect(byNarrowed).toBe(byKey);
+    expect(Math.max(byOwner, byMember)).toBeLessThanOrEqual(byKey + 1);
   });
 });

@@ -1,13 +1,17 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import type { AccountId } from '#core/ids.ts';
+import { sweepErasures } from '#features/accounts/erase-account.ts';
 import { sweepAuditChain } from '#features/audit-log/chain.ts';
 import { sweepArchive } from '#features/retention/archive.ts';
-import { archiveLogs } from '#features/retention/log-archive.ts';
+import { archiveLogs, eraseArchivedLog } from '#features/retention/log-archive.ts';
+import type { Shard } from '#platform/context.ts';
 import { withFaults } from '../../support/faults/faults.ts';
 import { ctxAt } from '../../support/fixtures/old-books.ts';
 import { addMember, inviteTo } from '../../support/people/team.ts';
 import { testEnv } from '../../support/runner/env.ts';
+import { withinLimits } from '../../support/runner/limits.ts';
 import { rowsOf, withRowCount, worstOf } from '../../support/runner/rows-read.ts';
-import { ctxOf } from '../../support/runner/shards.ts';
+import { ctxOf, sweepIn } from '../../support/runner/shards.ts';
 import { MailWorld, verifyAddress } from '../../support/servers/mail.ts';
 import { type Merchant, World } from '../../support/world.ts';
 
@@ -210,6 +214,38 @@ describe('personal data in archived logs', () => {
     await chain();
     expect(await verify(owner)).toMatchObject({ valid: true });
     expect((await readApi(owner)).map(({ action }: { action: string }) => action)).toContain('member.erased');
+  });
+
+  it('a run erases at most its bound of archived objects, later runs erase the rest after a crash, and the log says it once', async () => {
+    const bob = await addMember(w, owner, 'admin');
+    const countNamed = async () =>
+      (await readArchivedEntries(owner)).filter(({ actorId, details }) => actorId === bob.userId && details.ip === IP).length;
+    for (let n = 0; n < 4; n++) {
+      await createKey(bob.own, 'own');
+      await w.call('POST', '/v1/products', { key: bob.token, ...from, body: { name: `Wind ${n}`, price: { asset: 'USDC', amount: '1' } } });
+      await chain();
+      await archive();
+    }
+    await createKey(owner, 'newest');
+    await chain();
+    await archive();
+    expect([(await listObjects(owner)).length, await countNamed()]).toEqual([5, 4]);
+    expect((await w.call('DELETE', '/v1/account/account', { key: bob.own.token })).status).toBe(200);
+    const ofArchive = { eraseAccount: (ctx: Shard, id: AccountId) => eraseArchivedLog(ctx, id, null), eraseMember: eraseArchivedLog };
+    const sweep = (env = w.env) => withinLimits('erasures', () => sweepIn(env, sweepErasures(ofArchive, 1)));
+    await sweep();
+    expect(await countNamed()).toBe(3);
+    // Each crash loses the answer of another step.
+    for (let failsAt = 1; failsAt <= 60; failsAt += 3) {
+      const before = await countNamed();
+      await sweep(withFaults(w.env, { after: ({ number }) => number === failsAt }).env).catch(() => null);
+      expect(before - (await countNamed())).toBeLessThanOrEqual(1);
+    }
+    for (let run = 0; run < 4; run++) await sweep();
+    expect(await countNamed()).toBe(0);
+    const erased = "SELECT count(*) AS n FROM audit_entries WHERE merchant_id = ? AND action = 'member.erased'";
+    expect(await DB.prepare(erased).bind(owner.userId).first('n')).toBe(1);
+    expect(await DB.prepare('SELECT count(*) AS n FROM joined_accounts WHERE person_id = ?').bind(bob.userId).first('n')).toBe(0);
   });
 
   it('an entry that is erased between the reading and the move is archived in its erased form alone', async () => {

@@ -11,32 +11,39 @@ import { personObject } from './auth/sessions.ts';
 import { planErasedEntries, recordErasure } from './entries/erasure.store.ts';
 import { eraseWhatNames, listUnerased, markErased, planErasedActs } from './erasure.store.ts';
 import { eraseInvitationsTo } from './members/erase-invitations.ts';
-import { leaveAccounts } from './members/members.ts';
+import { type EraseMember, leaveAccounts } from './members/members.ts';
 import { planLocks } from './oauth/identities.ts';
 import { getAccount } from './store.ts';
 
 const ACCOUNTS_MAX = 20;
 const ROWS_MAX = 500;
+/** Archived objects of other accounts' logs that one run rewrites for a deleted person. */
+const OBJECTS_MAX = 20;
 
 /**
  * Erases the remaining data of a large deleted account, and rows of requests that ran during the deletion. An account is complete once a
  * check finds nothing.
  */
 export const sweepErasures =
-  (archive: ErasedArchive) =>
+  (archive: ErasedArchive, objectsMax = OBJECTS_MAX) =>
   async (ctx: Shard): Promise<Swept> => {
     const deleted = await listUnerased(ctx.db, ACCOUNTS_MAX);
-    const taken = await forEach(ctx, deleted, ({ id }) => eraseRest(ctx, id, archive));
+    const taken = await forEach(ctx, deleted, ({ id }) => eraseRest(ctx, id, { archive, objectsMax }));
     return { taken, end: emptyOrBound(deleted.length < ACCOUNTS_MAX && taken === deleted.length) };
   };
 
-/** Erasures in the archive. Each returns how many objects may have had names: 0 means done. */
+/** Erasures in the archive. `eraseAccount` returns how many objects may have had names: 0 means done. */
 interface ErasedArchive {
   eraseAccount(ctx: Shard, accountId: AccountId): Promise<number>;
-  eraseMember(ctx: Shard, accountId: AccountId, personId: AccountId): Promise<number>;
+  eraseMember: EraseMember;
 }
 
-async function eraseRest(ctx: Shard, accountId: AccountId, archive: ErasedArchive): Promise<void> {
+interface Erasing {
+  archive: ErasedArchive;
+  objectsMax: number;
+}
+
+async function eraseRest(ctx: Shard, accountId: AccountId, { archive, objectsMax }: Erasing): Promise<void> {
   const account = await getAccount(ctx.db, accountId);
   const { ownerId } = account;
   const [first, ...others] = [
@@ -50,7 +57,9 @@ async function eraseRest(ctx: Shard, accountId: AccountId, archive: ErasedArchiv
   if (isHandedOver(account)) await endPerson(ctx, ownerId);
   const owner = homeOf(ctx, ownerId);
   const hasEnded = personStatusOf(await getAccount(owner.db, ownerId)) === 'deleted';
-  const left = hasEnded ? (await leaveAccounts(owner, ownerId, archive.eraseMember)) + (await eraseInvitationsTo(owner, ownerId)) : 0;
+  const left = hasEnded
+    ? (await leaveAccounts(owner, ownerId, objectsMax, archive.eraseMember)) + (await eraseInvitationsTo(owner, ownerId))
+    : 0;
   const givenBack = await giveAllBack(ctx, accountId);
   const archived = await archive.eraseAccount(ctx, accountId);
   if (hasEnded) await personObject(ctx, ownerId).forgetSessions();

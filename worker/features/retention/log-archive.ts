@@ -106,10 +106,10 @@ const OBJECTS_MAX = 4;
 
 /**
  * Erases names and addresses from archived entries: of a person in the log of another account, or of all if `personId` is null. A
- * rewritten object replaces the original, as in `eraseArchived`. Returns how many objects were rewritten. 0 means done.
+ * rewritten object replaces the original, as in `eraseArchived`. Returns how many objects were rewritten: fewer than `max` means done.
  */
-export async function eraseArchivedLog(ctx: Shard, accountId: AccountId, personId: AccountId | null): Promise<number> {
-  const named = await listNamedLogs(ctx.db, accountId, personId, OBJECTS_MAX);
+export async function eraseArchivedLog(ctx: Shard, accountId: AccountId, personId: AccountId | null, max = OBJECTS_MAX): Promise<number> {
+  const named = await listNamedLogs(ctx.db, accountId, personId, max);
   for (const log of named) await rewriteLog(ctx, log, personId);
   return named.length;
 }

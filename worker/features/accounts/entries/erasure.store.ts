@@ -40,9 +40,14 @@ export const recordErasure = (ctx: Shard, accountId: AccountId): Write =>
 const byAuthor = (accountId: AccountId, personId: AccountId) =>
   and(eq(auditEntries.merchantId, accountId), eq(auditEntries.actorKind, 'person'), eq(auditEntries.actorId, personId));
 
-/** True if the log of an account, or its archive, has a name or an address of a person. */
-export async function isAuthorNamed(db: Db, accountId: AccountId, personId: AccountId): Promise<boolean> {
-  const [entries, objects] = await db.batch([
+/** Reads whether the log of an account, or its archive, names a person, and whether the log says that the names were erased. */
+export async function readAuthor(db: Db, accountId: AccountId, personId: AccountId): Promise<{ isNamed: boolean; isRecorded: boolean }> {
+  const ofMember = and(
+    eq(auditEntries.merchantId, accountId),
+    eq(auditEntries.subjectType, 'member'),
+    eq(auditEntries.subjectId, personId),
+  );
+  const [entries, objects, records] = await db.batch([
     db
       .select({ seq: auditEntries.seq })
       .from(auditEntries)
@@ -53,8 +58,13 @@ export async function isAuthorNamed(db: Db, accountId: AccountId, personId: Acco
       .from(auditArchives)
       .where(and(eq(auditArchives.merchantId, accountId), sql`EXISTS (SELECT 1 FROM json_each(named) WHERE value = ${personId})`))
       .limit(1),
+    db
+      .select({ seq: auditEntries.seq })
+      .from(auditEntries)
+      .where(and(ofMember, eq(auditEntries.action, 'member.erased')))
+      .limit(1),
   ]);
-  return entries.length + objects.length > 0;
+  return { isNamed: entries.length + objects.length > 0, isRecorded: records.length > 0 };
 }
 
 /** Has the erasure of a deleted account read its erased entries again: those of a person or an invitation have other texts. */
@@ -73,11 +83,11 @@ export const eraseInvited = (ctx: Shard, accountId: AccountId, ids: readonly Inv
   ...ids.map((id) => recordAction(ctx, inLog(accountId), { action: 'invitation.erased', subject: { type: 'invitation', id } })),
 ];
 
-/** Erases the name and the addresses of a deleted person in the log of another account. The id remains. */
-export const eraseAuthor = (ctx: Shard, accountId: AccountId, personId: AccountId): Write[] => [
+/** Erases the name and the addresses of a deleted person in the log of another account, and records it once. The id remains. */
+export const eraseAuthor = (ctx: Shard, accountId: AccountId, personId: AccountId, isRecorded: boolean): Write[] => [
   ctx.db
     .update(auditEntries)
     .set({ actorName: null, details: sql`json_remove(details, '$.ip')`, isErased: true })
     .where(byAuthor(accountId, personId)),
-  recordAction(ctx, inLog(accountId), { action: 'member.erased', subject: { type: 'member', id: personId } }),
+  ...(isRecorded ? [] : [recordAction(ctx, inLog(accountId), { action: 'member.erased', subject: { type: 'member', id: personId } })]),
 ];

@@ -75,6 +75,8 @@ export async function rollKey(
   const revokedAt = ctx.now + overlapHours * HOUR;
   const endingMax = PLANS[actor.plan].activeKeysMax;
   let created: CreatedKey | null = null;
+  // Ends at the object without a query. A repeated request gets 409 and announces nothing.
+  const revoked: ApiKey[] = [];
   const roll = async (key: ApiKey): Promise<Change<CreatedKey>> => {
     // An earlier try was stored and only its answer was lost.
     if (created && (await findKey(ctx.db, actor.accountId, created.key.id))) return unchanged(created);
@@ -82,6 +84,7 @@ export async function rollKey(
     if (key.permissions.includes('admin')) requireKeyStaff(ctx, actor);
     if (key.livemode) requireRecentSignIn(ctx, actor);
     if (overlapHours > 0) await requireFewEnding(ctx, actor, key, endingMax);
+    else revoked.splice(0, 1, key);
     const { name, permissions, livemode, scopes, allowedIps } = key;
     const restrictions = { scopes, allowedIps, expiresAt: expiresAt === undefined ? key.expiresAt : expiresAt };
     const given = { name, permissions, livemode, ...restrictions, createdBy: personOf(actor), rolledFrom: key.id };
@@ -91,5 +94,5 @@ export async function rollKey(
     const writes = [...maker, ...replaceKey(ctx, key, created.key, { revokedAt, endingMax }), ...alerts];
     return withAnswer({ events: [], writes, result: created }, storeAnswer(created));
   };
-  return changeKeys(ctx, account, [], () => transact(ctx, { reload: () => getKey(ctx, actor, keyId) }, roll));
+  return changeKeys(ctx, account, revoked, () => transact(ctx, { reload: () => getKey(ctx, actor, keyId) }, roll));
 }

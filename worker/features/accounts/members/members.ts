@@ -11,7 +11,7 @@ import { type GivenRole, hasRole, isHandedOver, type Role, roleIn } from '#rules
 import { planOwnerAlert } from '../auth/owner-emails.ts';
 import { listSessions } from '../auth/sessions.ts';
 import { changeAccount } from '../change-account.ts';
-import { eraseAuthor, isAuthorNamed } from '../entries/erasure.store.ts';
+import { eraseAuthor, readAuthor } from '../entries/erasure.store.ts';
 import { changeKeys } from '../keys/keys.ts';
 import { getAccount } from '../store.ts';
 import { readHomes } from './acting.ts';
@@ -171,30 +171,33 @@ async function leaveJoined(ctx: Ctx, personId: AccountId, accountId: AccountId):
 }
 
 const LEFT_AT_ONCE = 20;
-type EraseMember = (home: Shard, accountId: AccountId, personId: AccountId) => Promise<number>;
+/** Erases up to `max` archived objects that name a person. Returns how many: fewer than `max` means that none is left. */
+export type EraseMember = (home: Shard, accountId: AccountId, personId: AccountId, max: number) => Promise<number>;
 
 /**
- * Removes a deleted person from the accounts of others, and the name from the logs and archived logs of those that the person left before, some at a time.
- * Returns how many accounts were left.
+ * Removes a deleted person from the accounts of others, and the name from the logs and archived logs of those that the person left before.
+ * Erases up to `objectsMax` archived objects. Returns how many accounts had anything to erase: 0 means done.
  */
-export async function leaveAccounts(ctx: Shard, personId: AccountId, eraseArchived: EraseMember): Promise<number> {
+export async function leaveAccounts(ctx: Shard, personId: AccountId, objectsMax: number, eraseArchived: EraseMember): Promise<number> {
   const person = await getAccount(ctx.db, personId);
   const joined = (await listEverJoined(ctx.db, personId)).slice(0, LEFT_AT_ONCE);
   // The account of the same id may have been handed over, and has no copy.
-  const isOwnNamed = isHandedOver(person) && (personId in person.roles || (await isAuthorNamed(ctx.db, personId, personId)));
+  const isOwnNamed = isHandedOver(person) && (personId in person.roles || (await readAuthor(ctx.db, personId, personId)).isNamed);
   const left = [...new Set([...(isOwnNamed ? [personId] : []), ...joined])];
+  let objectsLeft = objectsMax;
   for (const accountId of left) {
     const home = homeOf(ctx, accountId);
-    const isNamed = await isAuthorNamed(home.db, accountId, personId);
+    const { isNamed, isRecorded } = await readAuthor(home.db, accountId, personId);
+    const erasure = () => eraseAuthor(home, accountId, personId, isRecorded);
     await changeAccount(home, accountId, (account) => {
       const { [personId]: role, ...roles } = account.roles;
-      if (role === undefined) return isNamed ? { writes: eraseAuthor(home, accountId, personId) } : null;
+      if (role === undefined) return isNamed ? { writes: erasure() } : null;
       const removal = [deleteMember(home.db, accountId, personId), recordRemoval(home, accountId, personId, role)];
-      const transfer = transferWithout(account, personId);
-      return { values: { roles, transfer }, writes: [...removal, ...eraseAuthor(home, accountId, personId)] };
+      return { values: { roles, transfer: transferWithout(account, personId) }, writes: [...removal, ...erasure()] };
     });
     // After the entries of the database: what the archive takes from here on has no name.
-    while ((await eraseArchived(home, accountId, personId)) > 0);
+    objectsLeft -= await eraseArchived(home, accountId, personId, objectsLeft);
+    if (objectsLeft <= 0) break;
     await deleteJoined(ctx.db, personId, accountId);
   }
   return left.length;
