@@ -86,6 +86,7 @@ export const ROOMS = [
   /^worker\/features\/email-delivery\//,
   /^worker\/features\/support\//,
   /^worker\/features\/customers\//,
+  /^worker\/features\/search\//,
   /^worker\/features\/analytics\//,
   /^worker\/features\/readiness\//,
   /^worker\/features\/agent-setup\//,

@@ -50,6 +50,7 @@ import { pdfRoutes } from '#features/receipts/pdf/routes.ts';
 import { receiptKeyRoutes, receiptRoutes } from '#features/receipts/routes.ts';
 import { pageWalletRoutes } from '#features/sandbox/page-wallet.routes.ts';
 import { sandboxRoutes } from '#features/sandbox/routes.ts';
+import { searchRoutes } from '#features/search/routes.ts';
 import { cancellationRoutes, subscriptionRoutes } from '#features/subscriptions/routes.ts';
 import { supportRoutes } from '#features/support/routes.ts';
 import { integrationRoutes } from '#features/webhooks/automation/routes.ts';
@@ -103,6 +104,7 @@ export const versionedRouters = [
   mailRoutes,
   supportRoutes,
   auditLogRoutes,
+  searchRoutes,
   consumeRoutes,
   grantRoutes,
   entitlementRoutes,

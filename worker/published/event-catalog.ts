@@ -143,7 +143,7 @@ export const EVENT_CATALOG: Record<EventType, CatalogEntry> = {
     example: receipt,
     extras: {
       proof: {
-        schema: z.object({ message_id: z.uuid().describe('Identifier of the email.'), email: z.string().describe('Email address.') }),
+        schema: z.object({ message_id: z.uuid(), email: z.string() }),
         example: { message_id: RECEIPT, email: 'buyer@example.com' },
       },
     },

@@ -20,7 +20,7 @@ import { isProcessorHealthy } from '#platform/providers/processor.ts';
 const Check = z.enum(['ok', 'failing', 'not_configured']);
 const HealthResponse = z
   .object({
-    status: z.enum(['ok', 'degraded']).describe('Status of the object.'),
+    status: z.enum(['ok', 'degraded']),
     version: z.string(),
     time: Timestamp,
     checks: z.object({

@@ -32,7 +32,7 @@ export const webhookTestRoutes = routes('Webhooks', 'webhooks').write({
   isBodyOptional: true,
   returns: z
     .object({
-      delivery_id: z.int().describe('Identifier of the delivery.'),
+      delivery_id: z.int(),
       event_id: z.string().describe('Identifier of the event. Use it to process each event once.'),
       succeeded: z.boolean(),
       response_status: z.int().optional().describe('HTTP status that your server returned.'),

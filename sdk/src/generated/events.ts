@@ -110,9 +110,7 @@ export interface ReceiptProofSentEvent extends Omit<Event, 'type' | 'data'> {
     object: Receipt;
     previous?: PreviousValues;
     proof: {
-      /** Identifier of the email. */
       message_id: string;
-      /** Email address. */
       email: string;
     };
   };

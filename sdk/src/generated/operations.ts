@@ -156,6 +156,7 @@ getDomain getDomain GET /v1/account/domain
 setDomain setDomain PUT /v1/account/domain b
 deleteDomain deleteDomain DELETE /v1/account/domain
 getAccountSummary getSummary GET /v1/account/summary m
+search search GET /v1/search mq
 members:
 listMembers list GET /v1/account/members
 changeRole changeRole PATCH /v1/account/members/{user_id} b

@@ -204,6 +204,8 @@ import type {
   SandboxSessionRequest,
   SandboxSessions,
   SearchCatalogueResourcesQuery,
+  SearchPage,
+  SearchQuery,
   SellerDomain,
   SendProofRequest,
   SendProofResponse,
@@ -676,6 +678,9 @@ export interface AccountResource {
 
   /** Returns the current totals of the account, separately for each asset. */
   getSummary(options?: CallOptions): Promise<Answer<AccountSummary>>;
+
+  /** Finds up to 20 objects by id or signature, else by the `q` of the lists that you may read. */
+  search(query: SearchQuery, options?: CallOptions): Promise<Answer<SearchPage>>;
 }
 
 export interface MembersResource {
@@ -804,13 +809,13 @@ export interface TicketsResource {
 }
 
 export interface BillingResource {
-  /** Buys the plan for 19 USDC by x402 V2. Without PAYMENT-SIGNATURE, returns 402 with the challenge in PAYMENT-REQUIRED; repeated with PAYMENT-SIGNATURE, returns 200 with PAYMENT-RESPONSE. */
+  /** Buys the plan for 19 USDC by x402 V2. The public x402 client refuses more than $1 by default: `client.setSpendControls({ maxAmountPerPayment: '$19' })`. */
   activateStarter(options?: CallOptions): Promise<Answer<Activation | SettlePending>>;
 
-  /** Buys the plan for 49 USDC by x402 V2. Without PAYMENT-SIGNATURE, returns 402 with the challenge in PAYMENT-REQUIRED; repeated with PAYMENT-SIGNATURE, returns 200 with PAYMENT-RESPONSE. */
+  /** Buys the plan for 49 USDC by x402 V2. The public x402 client refuses more than $1 by default: `client.setSpendControls({ maxAmountPerPayment: '$49' })`. */
   activateGrowth(options?: CallOptions): Promise<Answer<Activation | SettlePending>>;
 
-  /** Buys the plan for 199 USDC by x402 V2. Without PAYMENT-SIGNATURE, returns 402 with the challenge in PAYMENT-REQUIRED; repeated with PAYMENT-SIGNATURE, returns 200 with PAYMENT-RESPONSE. */
+  /** Buys the plan for 199 USDC by x402 V2. The public x402 client refuses more than $1 by default: `client.setSpendControls({ maxAmountPerPayment: '$199' })`. */
   activateScale(options?: CallOptions): Promise<Answer<Activation | SettlePending>>;
 
   /** Returns the plan of the account, its source and its current usage. */
@@ -1129,6 +1134,7 @@ export interface Operations {
   exportAuditLog: { query?: ExportAuditLogQuery; answer: Promise<Response> };
   verifyAuditLog: { answer: Promise<Answer<AuditLogVerification>> };
   getAuditLogEntry: { params: { entry_id: string }; answer: Promise<Answer<AuditEntry>> };
+  search: { query: SearchQuery; answer: Promise<Answer<SearchPage>> };
   consumeEntitlement: { body: ConsumeRequest; answer: Promise<Answer<ConsumeResponse>> };
   grantEntitlement: { body: GrantRequest; answer: Promise<Answer<Entitlement>> };
   refundConsumption: { body: RefundRequest; answer: Promise<Answer<RefundResponse>> };

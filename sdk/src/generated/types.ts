@@ -3,7 +3,6 @@
 import type { EventType, SvcEvent } from './events.ts';
 
 export interface RegisterRequest {
-  /** Email address. */
   email: string;
   /** Password of 8 to 128 characters, and none of the commonest. */
   password: string;
@@ -29,23 +28,19 @@ export type Timestamp = string;
 export interface AuthResponse {
   /** Session token for `Authorization: Bearer`. */
   token: string;
-  /** Identifier of the account. */
   user_id: string;
   /** Plan: `free`, `starter`, `growth` or `scale`. */
   tier: 'free' | 'starter' | 'growth' | 'scale';
-  /** Email address. */
   email: string | null;
   account_id: string;
   role: 'owner' | 'admin' | 'developer' | 'finance' | 'support' | 'viewer';
   /** Session of the token. A renewed token keeps it. */
   session_id: string;
   claims: Claims;
-  /** Time of expiry. */
   expires_at: Timestamp;
 }
 
 export interface LoginRequest {
-  /** Email address. */
   email: string;
   /** Password of 8 to 128 characters. */
   password: string;
@@ -57,7 +52,7 @@ export interface EmailLinkRequest {
 }
 
 export interface WalletNonceRequest {
-  /** Address of a Solana wallet. */
+  /** Address of a Solana wallet, in base58. */
   wallet_address: string;
 }
 
@@ -65,12 +60,11 @@ export interface WalletNonce {
   message_nonce: string;
   message: string;
   issued_at: Timestamp;
-  /** Time of expiry. */
   expires_at: Timestamp;
 }
 
 export interface WalletLoginRequest {
-  /** Address of a Solana wallet. */
+  /** Address of a Solana wallet, in base58. */
   wallet_address: string;
   /** Ed25519 signature, in base58, of `message` or of the bare `message_nonce`. */
   signed_message: string;
@@ -93,7 +87,6 @@ export interface DetailResponse {
 }
 
 export interface Session {
-  /** Identifier of the session. */
   session_id: string;
   /** True for the session of the calling token. */
   current: boolean;
@@ -105,11 +98,9 @@ export interface Session {
   /** Browser or program that signed in, as it names itself. */
   user_agent: string;
   account_id: string;
-  /** Time at which the object was created. */
   created_at: Timestamp;
   /** Time of the last use, exact within five minutes. */
   last_seen_at: Timestamp;
-  /** Time of expiry. */
   expires_at: Timestamp;
 }
 
@@ -124,7 +115,6 @@ export interface EndedSessions {
 export type Role = 'owner' | 'admin' | 'developer' | 'finance' | 'support' | 'viewer';
 
 export interface AccountOfPerson {
-  /** Identifier of the account. */
   account_id: string;
   /** Name of the account, as buyers see it. */
   display_name: string;
@@ -145,10 +135,8 @@ export interface SwitchAccountRequest {
 }
 
 export interface Member {
-  /** Identifier of the person. */
   user_id: string;
   display_name: string;
-  /** Email address. */
   email: string | null;
   role: Role;
   /** True if the person has a passkey or an authenticator app. */
@@ -174,19 +162,16 @@ export interface TransferRequest {
 
 /** Offer of the account to a member. */
 export interface AccountTransfer {
-  /** Identifier of the person. */
   to: string;
   expires_at: Timestamp;
 }
 
 export interface AcceptedTransfer {
-  /** Identifier of the account. */
   account_id: string;
   role: 'owner';
 }
 
 export interface InviteRequest {
-  /** Email address. */
   email: string;
   role: 'admin' | 'developer' | 'finance' | 'support' | 'viewer';
   /** Language of the email, such as `en`. */
@@ -194,20 +179,16 @@ export interface InviteRequest {
 }
 
 export interface Invitation {
-  /** Identifier of the invitation. */
   invitation_id: string;
-  /** Email address. */
   email: string;
   role: Role;
   status: 'pending' | 'accepted' | 'expired' | 'withdrawn';
   invited_by: {
-    /** Identifier of the person. */
     user_id: string;
     display_name: string;
   };
   /** Time at which the newest link ends. */
   expires_at: Timestamp;
-  /** Time at which the object was created. */
   created_at: Timestamp;
 }
 
@@ -317,7 +298,6 @@ export interface PasskeyCeremony {
     rpId: string;
     /** Passkeys that may answer. All may if the list is empty. */
     allowCredentials: {
-      /** Identifier of the credential. */
       id: string;
       type: 'public-key';
       /** Transports of the authenticator. */
@@ -329,9 +309,7 @@ export interface PasskeyCeremony {
 
 /** `AuthenticationResponseJSON` of Web Authentication, as `toJSON()` returns it. */
 export interface PasskeyAuthenticationResponse {
-  /** Identifier of the credential. */
   id: string;
-  /** Identifier of the credential. */
   rawId: string;
   type: 'public-key';
   authenticatorAttachment?: string | null;
@@ -377,14 +355,11 @@ export interface StepUpRequest {
 export interface VerificationPreview {
   /** Name of the account, as buyers see it. */
   account: string;
-  /** Time at which the object was created. */
   created_at: Timestamp;
-  /** Email address. */
   email: string;
 }
 
 export interface ForgotPasswordRequest {
-  /** Email address. */
   email: string;
 }
 
@@ -399,7 +374,6 @@ export interface ResetPasswordRequest {
 
 export interface OAuthProviders {
   providers: {
-    /** Provider name. */
     provider: 'google' | 'github';
     configured: boolean;
     /** Callback URL to register at the provider. */
@@ -409,7 +383,6 @@ export interface OAuthProviders {
 }
 
 export interface OAuthStart {
-  /** Provider name. */
   provider: 'google' | 'github';
   /** Callback URL to register at the provider. */
   callback_url: string;
@@ -422,11 +395,8 @@ export interface JoinOAuthRequest {
 }
 
 export interface SignInIdentities {
-  /** Entries of this page. */
   items: {
-    /** Provider name. */
     provider: 'google' | 'github';
-    /** Email address. */
     email?: string;
     linked_at: Timestamp;
   }[];
@@ -481,21 +451,16 @@ export interface ClaimedAccount {
 }
 
 export interface Account {
-  /** Identifier of the account. */
   user_id: string;
-  /** Identifier of the account. */
   account_id: string;
   /** Role of the caller in the account. Null for a key. */
   role: 'owner' | 'admin' | 'developer' | 'finance' | 'support' | 'viewer' | null;
-  /** Email address. */
   email: string | null;
-  /** Address of a Solana wallet. */
   wallet_address: string | null;
   /** Name of the account, as buyers see it. */
   display_name: string;
   /** Plan: `free`, `starter`, `growth` or `scale`. */
   tier: 'free' | 'starter' | 'growth' | 'scale';
-  /** Status of the object. */
   status: 'active' | 'suspended' | 'deleted';
   email_verified: boolean;
   /** Reason emails to the address are suspended: a bounce or a spam complaint. Verify the address again to resume. */
@@ -506,9 +471,7 @@ export interface Account {
   locale: 'en' | 'es' | 'de' | 'fr' | 'pt-BR' | 'ja';
   /** Region that stores the account, if the deployment has regions. */
   region?: 'wnam' | 'enam' | 'weur' | 'eeur' | 'apac' | 'oc';
-  /** Time at which the object was created. */
   created_at: Timestamp;
-  /** Identifier of the calling key. */
   key_id: string | null;
   /** True if the calling key acts in the sandbox. */
   sandbox: boolean;
@@ -574,7 +537,6 @@ export interface UpdateResponse {
 }
 
 export interface ChangeSecurityRequest {
-  /** Email address. */
   email?: string;
   /** Current password, as proof of identity. */
   current_password?: string;
@@ -608,7 +570,6 @@ export interface PasskeyRegistrationCeremony {
       alg: number;
     }[];
     excludeCredentials: {
-      /** Identifier of the credential. */
       id: string;
       type: 'public-key';
       /** Transports of the authenticator. */
@@ -627,9 +588,7 @@ export interface PasskeyRegistrationCeremony {
 
 /** `RegistrationResponseJSON` of Web Authentication, as `toJSON()` returns it. */
 export interface PasskeyRegistrationResponse {
-  /** Identifier of the credential. */
   id: string;
-  /** Identifier of the credential. */
   rawId: string;
   type: 'public-key';
   authenticatorAttachment?: string | null;
@@ -659,14 +618,12 @@ export interface RegisterPasskeyRequest {
 }
 
 export interface Passkey {
-  /** Unique identifier. */
   passkey_id: string;
   name: string;
   /** True if the passkey is synchronized or backed up, and so survives the loss of a device. */
   backed_up: boolean;
   /** Transports of the authenticator. */
   transports: string[];
-  /** Time at which the object was created. */
   created_at: Timestamp;
   last_used_at: Timestamp | null;
 }
@@ -690,7 +647,6 @@ export interface PendingTotp {
   otpauth_uri: string;
   /** Secret in base32, to type in. Shown only in this response. */
   secret: string;
-  /** Time of expiry. */
   expires_at: Timestamp;
 }
 
@@ -748,12 +704,10 @@ export interface DeliveryReadiness {
 }
 
 export interface DeliveryTestRequest {
-  /** Provider name. */
   provider: 'telegram' | 'discord';
 }
 
 export interface DeliveryTest {
-  /** Provider name. */
   provider: 'telegram' | 'discord';
   /** True if the platform recognizes the bot. */
   ok: boolean;
@@ -764,22 +718,18 @@ export interface DeliveryTest {
 }
 
 export interface BeginClaimRequest {
-  /** Provider name. */
   provider: 'telegram' | 'discord';
 }
 
 export interface BegunClaim {
   /** Code to post in the chat or guild. */
   code: string;
-  /** Time of expiry. */
   expires_at: Timestamp;
 }
 
 /** Chat or guild that belongs to the account. */
 export interface CommunityClaim {
-  /** Identifier of the claim. */
   claim_id: string;
-  /** Provider name. */
   provider: 'telegram' | 'discord';
   /** Telegram chat id, as text. */
   chat_id?: string;
@@ -790,7 +740,6 @@ export interface CommunityClaim {
 }
 
 export interface CommunityClaims {
-  /** Entries of this page. */
   items: CommunityClaim[];
 }
 
@@ -827,9 +776,7 @@ export interface AccountSummary {
   confirmed_payments: number;
   /** Totals, separately for each asset. */
   totals: {
-    /** Amounts paid in USDC. */
     USDC: Sums;
-    /** Amounts paid in SOL. */
     SOL: Sums;
   };
   as_of: Timestamp;
@@ -857,9 +804,7 @@ export interface Analytics {
   };
   /** Totals, separately for each asset. */
   totals: {
-    /** Amounts paid in USDC. */
     USDC: AssetTotals;
-    /** Amounts paid in SOL. */
     SOL: AssetTotals;
   };
   /** Checkouts that began in the window, by their current status. */
@@ -878,20 +823,15 @@ export interface Analytics {
     sessions: number;
     confirmed: number;
     failed: number;
-    /** Amounts paid in USDC. */
     USDC: Sums;
-    /** Amounts paid in SOL. */
     SOL: Sums;
   }[];
   /** Ten products with the most payments. */
   top_products: {
-    /** Identifier of the product. */
     product_id: string;
     name: string;
     count: number;
-    /** Amounts paid in USDC. */
     USDC: Sums;
-    /** Amounts paid in SOL. */
     SOL: Sums;
   }[];
   members: {
@@ -911,7 +851,6 @@ export interface Analytics {
 }
 
 export interface ApiKey {
-  /** Unique identifier. */
   id: string;
   name: string;
   /** First characters of the key, to recognize it by. */
@@ -921,7 +860,6 @@ export interface ApiKey {
   /** True if the key acts only on sandbox objects. */
   sandbox_mode: boolean;
   last_used_at: Timestamp | null;
-  /** Time at which the object was created. */
   created_at: Timestamp;
   revoked_at: Timestamp | null;
   /** Operations that the key may call, besides its permissions. `null`: all. */
@@ -984,10 +922,8 @@ export interface ApiKey {
   };
   recent_activity: {
     at: Timestamp;
-    /** HTTP method. */
     method: string;
     endpoint: string;
-    /** Status of the object. */
     status: number;
     /** Identifier of the request in the operator’s log. */
     request_id: string;
@@ -1126,7 +1062,6 @@ export interface Money {
 }
 
 export interface Offer {
-  /** Identifier of the product. */
   product_id: string;
   /** Last part of the checkout page’s URL: lower-case letters, digits and hyphens. Derived from the name by default. */
   slug: string;
@@ -1174,13 +1109,11 @@ export interface MoneyInput {
 /** Chat or guild that gives access, claimed by the account. The platform must match the `product_type`. */
 export type DeliveryTarget =
   | {
-      /** Provider name. */
       provider: 'telegram';
       /** Telegram chat id, as text. */
       chat_id: string;
     }
   | {
-      /** Provider name. */
       provider: 'discord';
       /** Discord guild id, as text. */
       guild_id: string;
@@ -1311,7 +1244,6 @@ export interface CreatedProduct extends Product {
 }
 
 export interface Product {
-  /** Identifier of the product. */
   product_id: string;
   /** Last part of the checkout page’s URL: lower-case letters, digits and hyphens. Derived from the name by default. */
   slug: string;
@@ -1325,7 +1257,6 @@ export interface Product {
   description?: string;
   /** Type of the product. `api` is sold by use; `link`, `telegram` and `discord` are sold by time. Sets the defaults of `usage_units` and `access_period_days`. */
   product_type: 'api' | 'link' | 'telegram' | 'discord';
-  /** Status of the object. */
   status: 'active' | 'archived';
   price: Money;
   /** Assets that buyers may pay in. An asset other than that of the price is converted when the checkout begins. */
@@ -1371,9 +1302,7 @@ export interface Product {
   /** True for real money, false for the sandbox. */
   livemode: boolean;
   checkout_url: string;
-  /** Time at which the object was created. */
   created_at: Timestamp;
-  /** Time of the last change to the object. */
   updated_at: Timestamp;
 }
 
@@ -1388,7 +1317,6 @@ export type PaymentSessionRequest = {
   metadata?: Record<string, string>;
 } & (
   | {
-      /** Identifier of the product. */
       product_id: string;
     }
   | {
@@ -1480,7 +1408,6 @@ export interface PriceQuote {
   rate: string;
   source: string;
   as_of: Timestamp;
-  /** Time of expiry. */
   expires_at: Timestamp;
 }
 
@@ -1534,7 +1461,6 @@ export interface ConnectResponse {
   price_quote?: PriceQuote;
   /** Money that arrived and does not pay this payment. Visible to the buyer only. */
   seen?: SeenMoney;
-  /** Time of expiry. */
   expires_at: Timestamp;
   status_url: string;
   /** Milliseconds to wait before the next poll; null if the status is final. */
@@ -1545,7 +1471,6 @@ export interface ConnectResponse {
 export interface IdentityNeeded {
   identity: {
     required: true;
-    /** Provider name. */
     provider: 'telegram' | 'discord';
   };
 }
@@ -1556,18 +1481,15 @@ export interface SendTransactionRequest {
 }
 
 export interface UnmatchedPayment {
-  /** Identifier of the unmatched payment. */
   unmatched_id: string;
   /** Identifier of the payment. It grants access to the payment’s status. */
   payment_id: string;
   tx_signature: string;
   amount: Money;
-  /** Wallet that paid. */
   payer_wallet: string;
   block_time: Timestamp;
   /** Reason the money was not matched: `late`, `underpaid`, `second_payment` or `identity_missing`. */
   reason: 'late' | 'underpaid' | 'second_payment' | 'identity_missing';
-  /** Status of the object. */
   status: 'open' | 'accepted';
   /** Identifier of the payment that was created when you accepted this money. */
   recovered_payment_id?: string;
@@ -1581,7 +1503,6 @@ export interface Refund {
 
 /** Access of the buyer. Shown only with the buyer’s `X-Svc-Identity-Session`. */
 export interface BuyersDelivery {
-  /** Status of the object. */
   status: 'not_required' | 'pending' | 'delivered' | 'failed' | 'revoked';
   invite_url?: string;
   /** Error of the last attempt, as the platform reports it; `not_a_member`: the buyer was invited and has not joined. */
@@ -1594,11 +1515,9 @@ export interface Payment {
   kind: 'checkout' | 'x402' | 'metered' | 'renewal' | 'recovered';
   /** Payment rail. GET /v1/access/rails lists them. */
   rail_id: string;
-  /** Identifier of the product. */
   product_id: string;
   /** Last part of the checkout page’s URL: lower-case letters, digits and hyphens. Derived from the name by default. */
   slug: string;
-  /** Status of the object. */
   status: 'PENDING_SIGNATURE' | 'PENDING_CONFIRMATION' | 'CONFIRMED' | 'FAILED';
   failure_code?: 'session_expired' | 'underpaid' | 'transaction_failed' | 'replaced' | 'collection_failed';
   /** Human-readable form of `failure_code`. */
@@ -1613,7 +1532,6 @@ export interface Payment {
   net?: Money;
   /** Amount above the price. */
   overpaid?: Money;
-  /** Wallet that paid. */
   payer_wallet?: string;
   recipient_wallet: string;
   /** Memo that the transaction must carry to be matched to this payment. */
@@ -1628,13 +1546,10 @@ export interface Payment {
   finalized_at?: Timestamp;
   /** Time at which the chain dropped the confirmed transaction. Access was revoked, and is restored if the transaction lands after all. */
   orphaned_at?: Timestamp;
-  /** Time of expiry. */
   expires_at: Timestamp;
   /** Your own name for the customer. Merchant view only. */
   customer_ref?: string;
-  /** Identifier of the membership. */
   membership_id?: string;
-  /** Identifier of the receipt. */
   receipt_id?: string;
   /** Identifier of the payment that this money had missed. */
   recovers_payment_id?: string;
@@ -1642,7 +1557,6 @@ export interface Payment {
   price_quote?: PriceQuote;
   /** Identity that the buyer proved. Merchant view only. */
   buyer_identity?: {
-    /** Provider name. */
     provider: 'telegram' | 'discord';
     /** Buyer’s user id on the messaging platform. */
     provider_user_id: string;
@@ -1663,7 +1577,6 @@ export interface Payment {
   delivery?: BuyersDelivery;
   /** Current state of the native subscription of a confirmed payment. Buyer view only. */
   renewal?: {
-    /** Status of the object. */
     status: 'pending' | 'active' | 'past_due' | 'requires_reapproval' | 'cancel_requested' | 'cancelled' | 'expired';
     /** Time of the next charge. Absent if nothing further is charged. */
     next_charge_at?: Timestamp;
@@ -1676,9 +1589,7 @@ export interface Payment {
   subscription?: Subscribing;
   /** True for real money, false for the sandbox. */
   livemode: boolean;
-  /** Time at which the object was created. */
   created_at: Timestamp;
-  /** Time of the last change to the object. */
   updated_at: Timestamp;
   /** Version of the object. Each change increases it. */
   version: number;
@@ -1690,14 +1601,12 @@ export interface Payment {
 export interface NativeSubscription {
   /** Identifier of the native subscription: the buyer’s consent to one collection per period. */
   authorization_id: string;
-  /** Identifier of the product. */
   product_id: string;
   subscriber_wallet: string;
   /** Address of the on-chain plan: price, period and destination. No party can change it. */
   plan_address: string;
   /** Address of the subscription account, derived from the plan and the wallet. */
   subscription_address: string;
-  /** Status of the object. */
   status: 'pending' | 'active' | 'past_due' | 'requires_reapproval' | 'cancel_requested' | 'cancelled' | 'expired';
   /** Price of each period, as the buyer agreed to it. */
   amount: Money;
@@ -1710,7 +1619,6 @@ export interface NativeSubscription {
   paid_through: Timestamp | null;
   last_collection?: {
     at: Timestamp;
-    /** Status of the object. */
     status: 'collected' | 'failed';
     code?:
       | 'subscription_cancelled'
@@ -1745,9 +1653,7 @@ export interface SendTransactionResponse {
 export interface HandoffRequest {
   /** Your own name for the customer: 1 to 180 characters, no control characters, no leading or trailing space. Compared after Unicode NFC. */
   customer_ref?: string;
-  /** Email address. */
   email?: string;
-  /** Address of a Solana wallet. */
   wallet_address?: string;
   /** https URL for buyers after payment; `payment_id` and `status` are added. A hint only: verify the payment from your server. */
   success_url?: string;
@@ -1760,28 +1666,23 @@ export interface Handoff {
   handoff_token: string;
   /** Link for the buyer. Valid for one payment. */
   url: string;
-  /** Time of expiry. */
   expires_at: Timestamp;
 }
 
 export interface ResolvedHandoff {
-  /** Identifier of the product. */
   product_id: string;
   /** Last part of the checkout page’s URL: lower-case letters, digits and hyphens. Derived from the name by default. */
   slug: string;
   /** Shortened name, for the buyer to recognize. */
   customer_label?: string;
-  /** Time of expiry. */
   expires_at: Timestamp;
 }
 
 export interface IdentitySession {
   /** Identifier of the session in which a buyer proves their identity. */
   identity_session_id: string;
-  /** Provider name. */
   provider: 'telegram' | 'discord';
   deep_link: string;
-  /** Time of expiry. */
   expires_at: Timestamp;
 }
 
@@ -1790,7 +1691,6 @@ export interface ConnectRequest {
   asset?: 'USDC' | 'SOL';
   /** Wallet of the buyer. With it, the response contains a transaction to sign. */
   wallet_address?: string;
-  /** Email address. */
   email?: string;
   /** Your own name for the buyer; identifies membership and entitlement. Sent by the buyer, it is unverified: it extends a known membership and never changes its wallet or email address. */
   customer_ref?: string;
@@ -1817,7 +1717,6 @@ export interface ConnectorIdentity {
   grant?: {
     /** Access token of the buyer at the platform. Used once to admit the buyer, then erased. */
     access_token: string;
-    /** Time of expiry. */
     expires_at: Timestamp;
   };
 }
@@ -1825,17 +1724,14 @@ export interface ConnectorIdentity {
 export interface CompletedIdentity {
   /** Identifier of the session in which a buyer proves their identity. */
   identity_session_id: string;
-  /** Provider name. */
   provider: 'telegram' | 'discord';
   /** Buyer’s user id on the messaging platform. */
   provider_user_id: string;
   /** Buyer’s user name on the messaging platform. */
   username?: string;
-  /** Status of the object. */
   status: 'completed';
   /** Time at which the buyer proved their identity. */
   completed_at: Timestamp;
-  /** Time of expiry. */
   expires_at: Timestamp;
 }
 
@@ -1849,25 +1745,21 @@ export interface ReceiptRequest {
 
 export interface ReceiptDocument {
   version: '1' | '2';
-  /** Identifier of the receipt. */
   receipt_id: string;
   tx_sig: string;
   /** Network in CAIP-2. */
   network: string;
   slot: number;
   block_time: Timestamp;
-  /** Wallet that paid. */
   payer: string;
   recipient: string;
   amount: Money;
   /** Service fee, paid in the same transaction as the price; absent if none applies. */
   fee?: Money;
-  /** Identifier of the product. */
   product_id: string;
   /** Name of the product at the time of payment. */
   product_name: string;
   merchant: {
-    /** Identifier of the account. */
     account_id: string;
     /** Name of the account, as buyers see it. */
     display_name: string;
@@ -1928,7 +1820,6 @@ export interface InvoiceMetadata {
     address?: string;
     /** Tax number. */
     tax_id?: string;
-    /** Email address. */
     email?: string;
   };
   /** Included tax. */
@@ -1942,7 +1833,6 @@ export interface InvoiceMetadata {
 }
 
 export interface Receipt {
-  /** Identifier of the receipt. */
   receipt_id: string;
   tx_sig: string;
   /** Signed document, as its RFC 8785 bytes. */
@@ -1966,14 +1856,12 @@ export interface Receipt {
   email?: 'limit';
   /** Invoice metadata of the merchant. Merchant view only. */
   invoice_metadata?: InvoiceMetadata;
-  /** Time at which the object was created. */
   created_at: Timestamp;
 }
 
 export interface RefundTransaction {
   /** Solana transaction in base64. Unsigned if the service created it. */
   transaction: string;
-  /** Time of expiry. */
   expires_at: Timestamp;
 }
 
@@ -1996,9 +1884,7 @@ export interface ConfirmResponse {
   /** Business time of this response. Count down to `expires_at` from this time, not from the device's clock. */
   now: Timestamp;
   payment: Payment;
-  /** Identifier of the membership. */
   membership_id?: string;
-  /** Identifier of the receipt. */
   receipt_id?: string;
   /** URL to send the buyer to next. */
   redirect_url?: string;
@@ -2008,7 +1894,6 @@ export interface ConfirmResponse {
 
 /** Access to a chat or guild. Independent of the payment. */
 export interface MembershipDelivery {
-  /** Status of the object. */
   status: 'not_required' | 'pending' | 'delivered' | 'failed' | 'revoked';
   provider?: 'telegram' | 'discord';
   attempts: number;
@@ -2026,20 +1911,15 @@ export interface MembershipDelivery {
 }
 
 export interface Membership {
-  /** Identifier of the membership. */
   membership_id: string;
-  /** Identifier of the product. */
   product_id: string;
   /** Customer: a wallet, or your own name for the customer. Requests name exactly one. */
   customer: {
-    /** Address of a Solana wallet. */
     wallet_address?: string;
     /** Your own name for the customer: 1 to 180 characters, no control characters, no leading or trailing space. Compared after Unicode NFC. */
     customer_ref?: string;
-    /** Email address. */
     email?: string;
   };
-  /** Status of the object. */
   status: 'pending' | 'active' | 'grace' | 'expired' | 'cancelled';
   /** End of the paid time; null: no end. */
   paid_through: Timestamp | null;
@@ -2058,9 +1938,7 @@ export interface Membership {
   last_payment_id: string;
   /** True for real money, false for the sandbox. */
   livemode: boolean;
-  /** Time at which the object was created. */
   created_at: Timestamp;
-  /** Time of the last change to the object. */
   updated_at: Timestamp;
   /** Version of the object. Each change increases it. */
   version: number;
@@ -2079,7 +1957,6 @@ export interface CustomerSums {
 }
 
 export interface CustomerRecord {
-  /** Identifier of the customer. */
   customer_id: string;
   customer_ref?: string;
   wallets: {
@@ -2107,16 +1984,13 @@ export interface CustomerRecord {
   last_seen_at: Timestamp;
   /** True for real money, false for the sandbox. */
   livemode: boolean;
-  /** Time at which the object was created. */
   created_at: Timestamp;
-  /** Time of the last change to the object. */
   updated_at: Timestamp;
   /** Version of the object. Each change increases it. */
   version: number;
 }
 
 export interface CreateCustomerRequest {
-  /** Address of a Solana wallet. */
   wallet_address?: string;
   /** Your own name for the customer: 1 to 180 characters, no control characters, no leading or trailing space. Compared after Unicode NFC. */
   customer_ref?: string;
@@ -2127,7 +2001,6 @@ export interface CreateCustomerRequest {
 }
 
 export interface ProductState {
-  /** Identifier of the product. */
   product_id: string;
   external_product_id?: string;
   name: string;
@@ -2142,26 +2015,22 @@ export interface ProductState {
     remaining: number;
   } | null;
   grace_until?: Timestamp;
-  /** Identifier of the membership. */
   membership_id?: string;
   /** Identifier of the entitlement. A customer and a product always have the same one. */
   entitlement_id?: string;
   subscription?: {
     authorization_id: string;
-    /** Status of the object. */
     status: 'pending' | 'active' | 'past_due' | 'requires_reapproval' | 'cancel_requested' | 'cancelled' | 'expired';
     next_charge_at?: Timestamp;
     /** Price of each period, as the buyer agreed to it. */
     amount: Money;
   };
   delivery?: {
-    /** Status of the object. */
     status: 'not_required' | 'pending' | 'delivered' | 'failed' | 'revoked';
   };
 }
 
 export interface CustomerState {
-  /** Identifier of the customer. */
   customer_id: string;
   customer_ref?: string;
   as_of: Timestamp;
@@ -2219,7 +2088,6 @@ export interface InvoiceMetadataPatch {
     address?: string | null;
     /** Tax number. */
     tax_id?: string | null;
-    /** Email address. */
     email?: string | null;
   } | null;
   /** Included tax. */
@@ -2233,7 +2101,6 @@ export interface InvoiceMetadataPatch {
 }
 
 export interface SendProofRequest {
-  /** Email address. */
   email: string;
   name?: string;
   message?: string;
@@ -2244,7 +2111,6 @@ export interface SendProofRequest {
 export interface SendProofResponse {
   /** Human-readable message. Do not branch on it. */
   detail: string;
-  /** Identifier of the message. */
   message_id: string;
 }
 
@@ -2261,7 +2127,6 @@ export interface CreateWebhookEndpointRequest {
 }
 
 export interface WebhookEndpoint {
-  /** Identifier of the endpoint. */
   endpoint_id: string;
   kind: 'webhook' | 'automation';
   /** URL that receives the events. */
@@ -2271,7 +2136,6 @@ export interface WebhookEndpoint {
   event_types: string[];
   /** Products to send events of; empty: all products. */
   product_ids: string[];
-  /** Status of the object. */
   status: 'enabled' | 'disabled';
   disabled_reason?: string;
   /** Bytes that `X-Svc-Signature` covers: `timestamp.body`, or the raw `body` alone. */
@@ -2292,9 +2156,7 @@ export interface WebhookEndpoint {
   created_by: Maker;
   /** Key or person that last changed the URL or the secret. */
   changed_by?: Maker;
-  /** Time at which the object was created. */
   created_at: Timestamp;
-  /** Time of the last change to the object. */
   updated_at: Timestamp;
 }
 
@@ -2313,7 +2175,6 @@ export interface UpdateWebhookEndpointRequest {
   product_ids?: string[];
   /** Bytes that `X-Svc-Signature` covers: `timestamp.body`, or the raw `body` alone. */
   signed_payload?: 'timestamp.body' | 'body';
-  /** Status of the object. */
   status?: 'enabled' | 'disabled';
 }
 
@@ -2349,7 +2210,6 @@ export interface SentWebhookDelivery extends WebhookDelivery {
 }
 
 export interface WebhookTimeline {
-  /** Entries of this page. */
   items: {
     /** Time of the event or delivery. */
     at: Timestamp;
@@ -2357,9 +2217,7 @@ export interface WebhookTimeline {
     type: string;
     /** Identifier of the event. Use it to process each event once. */
     event_id?: string;
-    /** Identifier of the delivery. */
     delivery_id?: number;
-    /** Status of the object. */
     status?: string;
   }[];
   /** Cursor of the next page; null on the last page. */
@@ -2370,7 +2228,6 @@ export interface WebhookTimeline {
 export type PreviousValues = Record<string, unknown>;
 
 export interface IntegrationHealth {
-  /** Status of the object. */
   status: 'ok' | 'degraded';
   /** Webhook endpoints. */
   endpoints: {
@@ -2411,16 +2268,13 @@ export interface CreateTicketRequest {
   category?: 'payment' | 'delivery' | 'webhook' | 'billing' | 'other';
   /** Identifier of the payment. It grants access to the payment’s status. */
   payment_id?: string;
-  /** Identifier of the membership. */
   membership_id?: string;
 }
 
 export interface SupportMessage {
-  /** Identifier of the message. */
   message_id: string;
   author: 'merchant' | 'staff' | 'system';
   body: string;
-  /** Time at which the object was created. */
   created_at: Timestamp;
 }
 
@@ -2430,19 +2284,14 @@ export interface CreatedSupportTicket extends SupportTicket {
 }
 
 export interface SupportTicket {
-  /** Identifier of the ticket. */
   ticket_id: string;
   subject: string;
   category: 'payment' | 'delivery' | 'webhook' | 'billing' | 'other';
-  /** Status of the object. */
   status: 'open' | 'pending' | 'resolved' | 'closed';
   /** Identifier of the payment. It grants access to the payment’s status. */
   payment_id?: string;
-  /** Identifier of the membership. */
   membership_id?: string;
-  /** Time at which the object was created. */
   created_at: Timestamp;
-  /** Time of the last change to the object. */
   updated_at: Timestamp;
   last_message_at: Timestamp;
   /** True for real money, false for the sandbox. */
@@ -2460,9 +2309,7 @@ export interface SupportThread extends CreatedSupportTicket {
     type: string;
     /** Identifier of the event. Use it to process each event once. */
     event_id?: string;
-    /** Identifier of the delivery. */
     delivery_id?: number;
-    /** Status of the object. */
     status?: string;
   }[];
 }
@@ -2473,7 +2320,6 @@ export interface AddMessageRequest {
 }
 
 export interface AuditEntry {
-  /** Identifier of the entry. */
   entry_id: string;
   /** Number of the entry in the log, from 1. */
   seq: number;
@@ -2512,7 +2358,6 @@ export interface AuditEntry {
       | 'setup'
       | 'subscription'
       | 'ticket';
-    /** Unique identifier. */
     id: string;
   };
   /** Changed fields before the action. */
@@ -2552,9 +2397,27 @@ export interface AuditLogVerification {
   broken_at?: number;
 }
 
+export interface SearchResult {
+  type:
+    | 'payment'
+    | 'receipt'
+    | 'customer'
+    | 'membership'
+    | 'product'
+    | 'event'
+    | 'delivery'
+    | 'endpoint'
+    | 'key'
+    | 'ticket'
+    | 'subscription';
+  id: string;
+  title: string;
+  detail?: string;
+  dashboard_url: string;
+}
+
 export type Customer =
   | {
-      /** Address of a Solana wallet. */
       wallet_address: string;
     }
   | {
@@ -2591,7 +2454,6 @@ export type GrantRequest = {
   reason: string;
 } & (
   | {
-      /** Identifier of the product. */
       product_id: string;
     }
   | {
@@ -2603,11 +2465,9 @@ export type GrantRequest = {
 export interface Entitlement {
   /** Identifier of the entitlement. A customer and a product always have the same one. */
   entitlement_id: string;
-  /** Identifier of the product. */
   product_id: string;
   /** Customer: a wallet, or your own name for the customer. Requests name exactly one. */
   customer: Customer;
-  /** Status of the object. */
   status: 'active' | 'exhausted' | 'expired' | 'revoked';
   /** Number of units granted; null: units are not counted. */
   granted_units: number | null;
@@ -2622,7 +2482,6 @@ export interface Entitlement {
   livemode: boolean;
   /** Version of the object. Each change increases it. */
   version: number;
-  /** Time of the last change to the object. */
   updated_at: Timestamp;
 }
 
@@ -2659,7 +2518,6 @@ export interface Rail {
   /** Mint address of the token; absent for SOL. */
   mint?: string;
   decimals: number;
-  /** Status of the object. */
   status: 'available' | 'degraded' | 'unavailable';
   reason?: string;
   supports: string[];
@@ -2703,7 +2561,6 @@ export interface AccessApp {
   name: string;
   /** https URL of the application’s home page. */
   homepage_url?: string;
-  /** Time at which the object was created. */
   created_at: Timestamp;
 }
 
@@ -2723,7 +2580,6 @@ export interface ReadinessCheck {
     | 'live_key_present'
     | 'subscription_plan_published'
     | 'listed';
-  /** Status of the object. */
   status: 'pass' | 'fail' | 'warn' | 'skip';
   message: string;
   /** Call that resolves the failure; null if none is needed. */
@@ -2741,7 +2597,6 @@ export interface Readiness {
   mode: 'live' | 'sandbox';
   /** Identifier of the application that the product belongs to. */
   access_app_id?: string;
-  /** Identifier of the product. */
   product_id?: string;
   checks: ReadinessCheck[];
   /** Rails of the product, and whether each one can currently sell. */
@@ -2793,19 +2648,14 @@ export interface ConfirmSubscriptionPlanRequest {
 }
 
 export interface PaymentSession {
-  /** Identifier of the payment session. */
   payment_session_id: string;
   /** Identifier of the payment. It grants access to the payment’s status. */
   payment_id?: string;
-  /** Status of the object. */
   status: 'open' | 'pending_confirmation' | 'completed' | 'failed' | 'expired';
   checkout_url: string;
-  /** Identifier of the product. */
   product_id: string;
   price: Money;
-  /** Time of expiry. */
   expires_at: Timestamp;
-  /** Time at which the object was created. */
   created_at: Timestamp;
 }
 
@@ -2828,7 +2678,6 @@ export type SettleRequest = {
   };
 } & (
   | {
-      /** Identifier of the product. */
       product_id: string;
     }
   | {
@@ -2856,7 +2705,6 @@ export type ConsumeRequest = {
   };
 } & (
   | {
-      /** Identifier of the product. */
       product_id: string;
     }
   | {
@@ -2871,12 +2719,10 @@ export interface SettleResponse {
   duplicate?: true;
   /** Identifier of the payment. It grants access to the payment’s status. */
   payment_id: string;
-  /** Identifier of the receipt. */
   receipt_id: string;
   tx_signature: string;
   /** Network in CAIP-2. */
   network: string;
-  /** Wallet that paid. */
   payer: string;
   amount: Money;
   /** Identifier of the entitlement. A customer and a product always have the same one. */
@@ -2904,9 +2750,7 @@ export interface Activation {
   plan: 'free' | 'starter' | 'growth' | 'scale';
   /** End of the paid plan; null: the plan has no end, and purchases do not change it. */
   paid_through: Timestamp | null;
-  /** Identifier of the account. */
   account_id: string;
-  /** Identifier of the receipt. */
   receipt_id: string;
 }
 
@@ -2992,7 +2836,6 @@ export interface FacilitatorVerification {
   invalidReason?: string;
   /** Human-readable form of `invalidReason`. */
   invalidMessage?: string;
-  /** Wallet that paid. */
   payer?: string;
   extensions?: Record<string, unknown>;
   /** Further data of the scheme. */
@@ -3005,7 +2848,6 @@ export interface FacilitatorSettlement {
   errorReason?: string;
   /** Human-readable form of `errorReason`. */
   errorMessage?: string;
-  /** Wallet that paid. */
   payer?: string;
   /** Signature of the transaction; empty if no transaction exists. */
   transaction: string;
@@ -3055,14 +2897,11 @@ export interface Listing {
   /** Identifier of the listing. Absent for a product without listed routes. */
   listing_id?: string;
   kind: 'product' | 'facilitator';
-  /** Identifier of the product. */
   product_id?: string;
   /** URL of the resource. Parameters of its path are written `:name`. */
   resource: string;
-  /** HTTP method. */
   method?: string;
   tool_name?: string;
-  /** Status of the object. */
   status: 'listed' | 'not_listed' | 'pending';
   /** Reasons why the resource is not in the public catalogue, or will no longer be. */
   reasons: {
@@ -3102,7 +2941,6 @@ export interface Listing {
 export interface Fix {
   /** Human-readable message. Do not branch on it. */
   detail: string;
-  /** HTTP method. */
   method?: 'GET' | 'POST' | 'PUT' | 'PATCH';
   path?: string;
   body?: Record<string, unknown>;
@@ -3141,7 +2979,6 @@ export type MeteredSessionRequest = {
   channel_program?: string;
 } & (
   | {
-      /** Identifier of the product. */
       product_id: string;
     }
   | {
@@ -3151,15 +2988,11 @@ export type MeteredSessionRequest = {
 );
 
 export interface MeteredSession {
-  /** Identifier of the session. */
   session_id: string;
-  /** Status of the object. */
   status: 'created' | 'open' | 'closing' | 'closed' | 'expired' | 'failed';
-  /** Identifier of the product. */
   product_id: string;
   /** Customer: a wallet, or your own name for the customer. Requests name exactly one. */
   customer?: {
-    /** Address of a Solana wallet. */
     wallet_address?: string;
     /** Your own name for the customer: 1 to 180 characters, no control characters, no leading or trailing space. Compared after Unicode NFC. */
     customer_ref?: string;
@@ -3198,7 +3031,6 @@ export interface MeteredSession {
   idle_timeout_seconds: number;
   /** Minimum time to settle after the payer asks to close the channel, in seconds. */
   grace_period_seconds: number;
-  /** Wallet that paid. */
   payer?: string;
   /** Public key that signs the channel’s vouchers. */
   authorized_signer?: string;
@@ -3206,9 +3038,7 @@ export interface MeteredSession {
   expires_at: Timestamp;
   /** True for real money, false for the sandbox. */
   livemode: boolean;
-  /** Time at which the object was created. */
   created_at: Timestamp;
-  /** Time of the last change to the object. */
   updated_at: Timestamp;
   /** Version of the object. Each change increases it. */
   version: number;
@@ -3228,7 +3058,6 @@ export interface MeteringDirective {
   /** Amount in base units. */
   amount: string;
   currency: string;
-  /** Identifier of the delivery. */
   deliveryId: string;
   /** Time of expiry in Unix seconds. */
   expiresAt: number;
@@ -3236,7 +3065,6 @@ export interface MeteringDirective {
   sessionId: string;
   /** URL that accepts the voucher of this delivery. */
   commitUrl: string;
-  /** Identifier of the session. */
   session_id: string;
 }
 
@@ -3245,18 +3073,14 @@ export interface CommitReceipt {
   amount: string;
   /** Cumulative amount of the voucher in base units. */
   cumulative: string;
-  /** Identifier of the delivery. */
   deliveryId: string;
   /** Identifier of the session in the protocol: the address of the channel. */
   sessionId: string;
-  /** Status of the object. */
   status: 'committed' | 'replayed';
-  /** Identifier of the session. */
   session_id: string;
 }
 
 export interface MeteredCommitRequest {
-  /** Identifier of the delivery. */
   deliveryId: string;
   /** Signed promise of a cumulative amount. */
   voucher?: {
@@ -3313,7 +3137,6 @@ export interface SetupManifest {
   contact_email?: string;
   /** Resources for sale, by URL. The service never fetches them. */
   resources?: {
-    /** HTTP method. */
     method: string;
     /** Public https URL. The service never fetches it. */
     url: string;
@@ -3351,7 +3174,6 @@ export interface SetupManifest {
   payout?: {
     /** Payment rail. GET /v1/access/rails lists them. */
     rail_id: string;
-    /** Address of a Solana wallet. */
     wallet_address: string;
   };
   /** Webhook endpoints. */
@@ -3397,7 +3219,6 @@ export interface SetupEvaluation {
 
 export interface NextAction {
   action: string;
-  /** HTTP method. */
   method: 'GET' | 'POST' | 'PUT';
   path: string;
   description: string;
@@ -3413,19 +3234,15 @@ export interface CreatedSetupIntent extends SetupIntent {
 }
 
 export interface SetupIntent {
-  /** Identifier of the setup. */
   setup_intent_id: string;
-  /** Status of the object. */
   status: 'created' | 'changes_required' | 'ready' | 'approved' | 'expired';
   agent_name: string;
   operator_contact?: string;
   intended_use?: string;
-  /** Identifier of the account. */
   account_id: string;
   plan?: 'free' | 'starter' | 'growth' | 'scale';
   active_plan: 'free' | 'starter' | 'growth' | 'scale';
   plan_paid_through?: Timestamp;
-  /** Identifier of the sandbox key. */
   sandbox_key_id: string;
   /** Identifier of the live key that this setup issued last. */
   live_key_id?: string;
@@ -3447,14 +3264,11 @@ export interface SetupIntent {
     plan?: 'free' | 'starter' | 'growth' | 'scale';
     amount: Money;
     tx_signature: string;
-    /** Time at which the object was created. */
     created_at: Timestamp;
   }[];
   /** Next actions, in order. */
   next_actions: NextAction[];
-  /** Time at which the object was created. */
   created_at: Timestamp;
-  /** Time of the last change to the object. */
   updated_at: Timestamp;
 }
 
@@ -3476,7 +3290,6 @@ export interface SetupManifestRequest {
   contact_email?: string;
   /** Resources for sale, by URL. The service never fetches them. */
   resources?: {
-    /** HTTP method. */
     method: string;
     /** Public https URL. The service never fetches it. */
     url: string;
@@ -3514,7 +3327,6 @@ export interface SetupManifestRequest {
   payout?: {
     /** Payment rail. GET /v1/access/rails lists them. */
     rail_id: string;
-    /** Address of a Solana wallet. */
     wallet_address: string;
   };
   /** Webhook endpoints. */
@@ -3575,7 +3387,6 @@ export interface ApprovedSetupIntent extends SetupIntent {
 
 /** Scenarios. `expected` lists the event types of each in the order in which they are recorded. */
 export interface SandboxScenarios {
-  /** Entries of this page. */
   items: {
     scenario: string;
     description: string;
@@ -3612,10 +3423,8 @@ export interface SandboxSessionRequest {
 }
 
 export interface SandboxSession {
-  /** Identifier of the session. */
   session_id: string;
   scenario: string;
-  /** Status of the object. */
   status: 'running' | 'completed' | 'failed';
   /** True for real money, false for the sandbox. */
   livemode: false;
@@ -3628,7 +3437,6 @@ export interface SandboxSession {
   };
   objects: {
     type: string;
-    /** Unique identifier. */
     id: string;
   }[];
   steps: {
@@ -3638,7 +3446,6 @@ export interface SandboxSession {
     /** Object as its GET operation returns it. */
     object?: {
       type: string;
-      /** Unique identifier. */
       id: string;
     };
     state?: string;
@@ -3653,12 +3460,10 @@ export interface SandboxSession {
     succeeded: number;
     failed: number;
   };
-  /** Time at which the object was created. */
   created_at: Timestamp;
 }
 
 export interface SandboxSessions {
-  /** Entries of this page. */
   items: SandboxSession[];
 }
 
@@ -3687,7 +3492,6 @@ export interface TestPayment {
   payment_signature?: string;
   /** Solana transaction in base64. Unsigned if the service created it. */
   transaction?: string;
-  /** Wallet that paid. */
   payer_wallet: string;
 }
 
@@ -3700,7 +3504,6 @@ export interface TestSignInRequest {
 export interface TestSignIn {
   /** Value for the `SIGN-IN-WITH-X` header. */
   sign_in: string;
-  /** Address of a Solana wallet. */
   wallet_address: string;
 }
 
@@ -3716,11 +3519,9 @@ export interface TestIdentity {
 export interface CompletedTestIdentity {
   /** Identifier of the session in which a buyer proves their identity. */
   identity_session_id: string;
-  /** Provider name. */
   provider: 'telegram' | 'discord';
   /** Buyer’s user id on the messaging platform. */
   provider_user_id: string;
-  /** Status of the object. */
   status: 'completed';
 }
 
@@ -3736,7 +3537,6 @@ export interface TestWebhookRequest {
 }
 
 export interface WebhookTestResult {
-  /** Identifier of the delivery. */
   delivery_id: number;
   /** Identifier of the event. Use it to process each event once. */
   event_id: string;
@@ -3750,15 +3550,12 @@ export interface WebhookTestResult {
 }
 
 export interface WebhookDelivery {
-  /** Identifier of the delivery. */
   delivery_id: number;
-  /** Identifier of the endpoint. */
   endpoint_id: string;
   /** Identifier of the event. Use it to process each event once. */
   event_id: string;
   /** Type of the event, such as `payment.confirmed`. */
   event_type: string;
-  /** Status of the object. */
   status: 'pending' | 'retrying' | 'succeeded' | 'failed' | 'cancelled';
   /** Number of the attempt, from 1. */
   attempt: number;
@@ -3775,7 +3572,6 @@ export interface WebhookDelivery {
   next_attempt_at?: Timestamp | null;
   /** Identifier of the delivery that this one repeats. */
   replay_of?: number;
-  /** Time at which the object was created. */
   created_at: Timestamp;
   completed_at?: Timestamp;
 }
@@ -3816,14 +3612,12 @@ export interface ReceiptKeySet {
 export interface MeteredAnnouncement {
   /** Amount in base units, as text. */
   amount: string;
-  /** Identifier of the delivery. */
   deliveryId?: string;
   sessionId: string;
   [key: string]: unknown;
 }
 
 export interface HealthResponse {
-  /** Status of the object. */
   status: 'ok' | 'degraded';
   version: string;
   time: Timestamp;
@@ -3857,7 +3651,6 @@ export interface PayoutChange {
   payout_wallet: string | null;
   /** Previous values of the changed fields, if known. */
   previous?: string | null;
-  /** Identifier of the product. */
   product_id?: string;
   /** Payment rail. GET /v1/access/rails lists them. */
   rail_id?: string;
@@ -3865,9 +3658,7 @@ export interface PayoutChange {
 }
 
 export interface PayerLimit {
-  /** Identifier of the product. */
   product_id: string;
-  /** Wallet that paid. */
   payer_wallet: string;
   /** `max_per_payer_per_day` of the product. */
   limit: Money;
@@ -4010,6 +3801,17 @@ export interface AuditEntryPage {
   total_exact?: false;
 }
 
+export interface SearchPage {
+  items: SearchResult[];
+  page: number;
+  per_page: number;
+  total: Total;
+  total_pages: number;
+  has_more: boolean;
+  /** False if the list has more entries than `total`. */
+  total_exact?: false;
+}
+
 export interface EntitlementPage {
   items: Entitlement[];
   page: number;
@@ -4105,17 +3907,14 @@ export interface Event {
   type: EventType;
   /** True for a test event: an example without a real object. Event lists do not contain it. */
   test?: true;
-  /** Time at which the object was created. */
   created_at: Timestamp;
   /** True for real money, false for the sandbox. */
   livemode: boolean;
   api_version: string;
-  /** Identifier of the account. */
   account_id: string;
   /** Object of the event, and the version of the object. */
   subject: {
     type: string;
-    /** Identifier of the object. */
     id: string;
     /** Version of the object. Each change increases it. */
     version: number;
@@ -4439,6 +4238,11 @@ export interface ExportAuditLogQuery {
   to?: string;
   /** Search text. */
   q?: string;
+}
+
+export interface SearchQuery {
+  /** Name of the q. */
+  q: string;
 }
 
 export interface ListEntitlementsQuery {

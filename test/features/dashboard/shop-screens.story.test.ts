@@ -212,6 +212,11 @@ describe('customer screens', () => {
     expect(operationsOn(text)).toEqual(['getAccount', 'listAccounts', 'getCustomer', 'getCustomerState', 'listProducts']);
     expect(text).toContain('<td>yes</td>');
     expect((await browser.get(`/dashboard/payments?customer_id=${path.split('/').at(-1)}`)).text).toContain(payment.payment_id);
+    const found = await browser.get(`/dashboard/search?q=${payment.payment_id}`);
+    expect(operationsOn(found.text)).toEqual(['getAccount', 'listAccounts', 'search']);
+    expect(found.text).toContain(`/dashboard/payments/${payment.payment_id}"`);
+    expect(operationsOn((await browser.get('/dashboard/search')).text)).toEqual(['getAccount', 'listAccounts']);
+    expect((await browser.get('/dashboard/search?q=a')).status).toBe(422);
     expect((await browser.post(path, { act: 'save', name: 'Grace', email: 'grace@example.com' })).location).toBe(path);
     expect((await browser.get(path)).text).toContain('<dd><bdi>Grace</bdi></dd>');
     const grant = {

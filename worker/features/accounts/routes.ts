@@ -11,7 +11,6 @@ import { malformedKeyErrors } from '#platform/http/idempotency-key.ts';
 import {
   AccountUuid,
   type ActorEnv,
-  CreatedAt,
   DetailResponse,
   given,
   orNull,
@@ -83,13 +82,13 @@ const FactorsBody = z
 const AccountBody = z
   .object({
     user_id: AccountUuid,
-    account_id: z.uuid().describe('Identifier of the account.'),
+    account_id: z.uuid(),
     role: orNull(z.enum(ROLES)).describe('Role of the caller in the account. Null for a key.'),
-    email: orNull(z.string()).describe('Email address.'),
-    wallet_address: orNull(z.string()).describe('Address of a Solana wallet.'),
+    email: orNull(z.string()),
+    wallet_address: orNull(z.string()),
     display_name: z.string().describe('Name of the account, as buyers see it.'),
     tier: z.enum(PLAN_NAMES).describe('Plan: `free`, `starter`, `growth` or `scale`.'),
-    status: z.enum(ACCOUNT.states).describe('Status of the object.'),
+    status: z.enum(ACCOUNT.states),
     email_verified: z.boolean(),
     email_problem: z
       .enum(['bounced', 'complained'])
@@ -98,8 +97,8 @@ const AccountBody = z
     timezone: z.string().describe('IANA time zone, such as `Europe/Berlin`. Analytics use its days.'),
     locale: z.enum(LOCALE_NAMES).describe('Language of emails to you.'),
     region: z.enum(REGIONS).optional().describe('Region that stores the account, if the deployment has regions.'),
-    created_at: CreatedAt,
-    key_id: orNull(z.uuid()).describe('Identifier of the calling key.'),
+    created_at: Timestamp,
+    key_id: orNull(z.uuid()),
     sandbox: z.boolean().describe('True if the calling key acts in the sandbox.'),
     notification_prefs: NotificationPrefsBody,
     merchant_settings: MerchantSettings.describe('Appearance of your checkout pages.'),
@@ -213,7 +212,7 @@ const UpdateAccountRequest = z
 
 const ChangeSecurityRequest = z
   .object({
-    email: Email.optional().describe('Email address.'),
+    email: Email.optional(),
     current_password: z.string().max(1024).optional().describe('Current password, as proof of identity.'),
     new_password: z.string().max(1024).optional().describe('New password of 8 to 128 characters, and none of the commonest.'),
   })

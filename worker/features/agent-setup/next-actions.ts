@@ -8,7 +8,7 @@ import type { Manifest } from './manifest/schema.ts';
 export const NextActionBody = z
   .object({
     action: z.string(),
-    method: z.enum(['GET', 'POST', 'PUT']).describe('HTTP method.'),
+    method: z.enum(['GET', 'POST', 'PUT']),
     path: z.string(),
     description: z.string(),
     headers: z.record(z.string(), z.string()).optional(),

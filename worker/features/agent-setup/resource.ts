@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { type MoneyResource, toMoneyResource } from '#core/money.ts';
 import { iso, isoOrNull } from '#core/time.ts';
-import { AccountUuid, CreatedAt, given, MoneyBody, Timestamp, TransactionSignature, UpdatedAt } from '#platform/http/openapi.ts';
+import { AccountUuid, given, MoneyBody, Timestamp, TransactionSignature } from '#platform/http/openapi.ts';
 import { PLAN_NAMES, planAt } from '#rules/plans.ts';
 import { SETUP } from '#rules/states.ts';
 import { type Evaluation, EvaluationBody, type Manifest, ManifestBody } from './manifest/schema.ts';
@@ -11,8 +11,8 @@ import type { SetupState } from './store.ts';
 
 export const SetupIntentBody = z
   .object({
-    setup_intent_id: z.uuid().describe('Identifier of the setup.'),
-    status: z.enum(SETUP.states).describe('Status of the object.'),
+    setup_intent_id: z.uuid(),
+    status: z.enum(SETUP.states),
     agent_name: z.string(),
     operator_contact: z.string().optional(),
     intended_use: z.string().optional(),
@@ -20,7 +20,7 @@ export const SetupIntentBody = z
     plan: z.enum(PLAN_NAMES).optional(),
     active_plan: z.enum(PLAN_NAMES),
     plan_paid_through: Timestamp.optional(),
-    sandbox_key_id: z.uuid().describe('Identifier of the sandbox key.'),
+    sandbox_key_id: z.uuid(),
     live_key_id: z.uuid().optional().describe('Identifier of the live key that this setup issued last.'),
     live_key_active: z.boolean(),
     spend_limits: z
@@ -39,14 +39,14 @@ export const SetupIntentBody = z
           plan: z.enum(PLAN_NAMES).optional().describe('Plan: `free`, `starter`, `growth` or `scale`.'),
           amount: MoneyBody,
           tx_signature: TransactionSignature,
-          created_at: CreatedAt,
+          created_at: Timestamp,
         }),
       )
       .optional()
       .describe('Payments in flight. The setup stays open until the chain has decided: do not pay again.'),
     next_actions: z.array(NextActionBody).describe('Next actions, in order.'),
-    created_at: CreatedAt,
-    updated_at: UpdatedAt,
+    created_at: Timestamp,
+    updated_at: Timestamp,
   })
   .openapi('SetupIntent');
 

@@ -19,7 +19,7 @@ const SumsBody = z
       'Totals of one asset, as decimals. `gross` is the price and overpayment of confirmed payments, without orphaned ones; `fee` is the part paid to the service; `net` is gross minus fee minus refunded.',
     example: { gross: '120', net: '112', fee: '3', refunded: '5' },
   });
-const ByAsset = { USDC: SumsBody.describe('Amounts paid in USDC.'), SOL: SumsBody.describe('Amounts paid in SOL.') };
+const ByAsset = { USDC: SumsBody, SOL: SumsBody };
 const Count = z.int();
 const AssetTotals = z.object({ ...SumsBody.shape, count: Count }).openapi('AssetTotals');
 
@@ -53,9 +53,7 @@ export const AnalyticsBody = z
         timezone: z.string().describe('IANA time zone, such as `Europe/Berlin`. Analytics use its days.'),
       })
       .describe('Date range of the figures.'),
-    totals: z
-      .object({ USDC: AssetTotals.describe('Amounts paid in USDC.'), SOL: AssetTotals.describe('Amounts paid in SOL.') })
-      .describe('Totals, separately for each asset.'),
+    totals: z.object({ USDC: AssetTotals, SOL: AssetTotals }).describe('Totals, separately for each asset.'),
     funnel: z
       .object({
         sessions: Count,
@@ -80,7 +78,7 @@ export const AnalyticsBody = z
     top_products: z
       .array(
         z.object({
-          product_id: z.string().describe('Identifier of the product.'),
+          product_id: z.string(),
           name: z.string(),
           count: Count,
           ...ByAsset,

@@ -12,7 +12,7 @@ const Hash = z.string().describe('SHA-256 in hex.');
 
 export const EntryBody = z
   .object({
-    entry_id: z.string().describe('Identifier of the entry.'),
+    entry_id: z.string(),
     seq: z.int().describe('Number of the entry in the log, from 1.'),
     at: Timestamp,
     actor: z.object({
@@ -24,7 +24,7 @@ export const EntryBody = z
     action: z.string().describe('Action: one of `x-audit-actions`.'),
     subject: z.object({
       type: z.enum(AUDIT_SUBJECTS),
-      id: z.string().describe('Unique identifier.'),
+      id: z.string(),
     }),
     before: Fields.optional().describe('Changed fields before the action.'),
     after: Fields.optional().describe('Changed fields after the action.'),

@@ -118,8 +118,7 @@ export const auditLogRoutes = routes('Audit log', 'log')
         .string()
         .max(40)
         .refine((id) => /^aud_[0-9A-HJKMNP-TV-Z]{26}$/.test(id), 'Expected the id of an entry')
-        .openapi({ param: { name: 'entry_id', in: 'path' } })
-        .describe('Identifier of the entry.'),
+        .openapi({ param: { name: 'entry_id', in: 'path' } }),
     }),
     returns: EntryBody,
     codes: ['not_found'],

@@ -22,7 +22,7 @@ export const AuthorizationBody = z
     subscriber_wallet: z.string(),
     plan_address: z.string().describe('Address of the on-chain plan: price, period and destination. No party can change it.'),
     subscription_address: z.string().describe('Address of the subscription account, derived from the plan and the wallet.'),
-    status: z.enum(AUTHORIZATION.states).describe('Status of the object.'),
+    status: z.enum(AUTHORIZATION.states),
     amount: MoneyBody.describe('Price of each period, as the buyer agreed to it.'),
     period_hours: z.int().describe('Length of a period in hours.'),
     current_period_start: Timestamp.optional().describe('Start of the last collected period on the chain.'),
@@ -31,7 +31,7 @@ export const AuthorizationBody = z
     last_collection: z
       .object({
         at: Timestamp,
-        status: z.enum(['collected', 'failed']).describe('Status of the object.'),
+        status: z.enum(['collected', 'failed']),
         code: z.enum(COLLECTION_CODES).optional(),
         tx_signature: TransactionSignature.optional(),
       })

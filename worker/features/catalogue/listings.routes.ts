@@ -19,9 +19,9 @@ const ListingBody = z
     kind: z.enum(['product', 'facilitator']),
     product_id: ProductUuid.optional(),
     resource: z.string().describe('URL of the resource. Parameters of its path are written `:name`.'),
-    method: z.string().optional().describe('HTTP method.'),
+    method: z.string().optional(),
     tool_name: z.string().optional(),
-    status: z.enum(['listed', 'not_listed', 'pending']).describe('Status of the object.'),
+    status: z.enum(['listed', 'not_listed', 'pending']),
     reasons: z
       .array(
         z.object({

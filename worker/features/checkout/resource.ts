@@ -16,7 +16,6 @@ import type { Ctx } from '#platform/context.ts';
 import type { Unmatched } from '#platform/db/tables/payments.ts';
 import {
   AssetName,
-  ExpiresAt,
   given,
   MoneyBody,
   NetworkId,
@@ -24,6 +23,7 @@ import {
   PaymentUuid,
   RecipientWallet,
   ServiceTime,
+  Timestamp,
 } from '#platform/http/openapi.ts';
 import type { Checkout } from './connect.ts';
 import { solanaPayUrl } from './prepare-transaction.ts';
@@ -73,7 +73,7 @@ export const ConnectResponse = z
       'Exchange rate of the payment, if the buyer pays in another asset than that of the price.',
     ),
     seen: SeenMoneyBody.optional().describe('Money that arrived and does not pay this payment. Visible to the buyer only.'),
-    expires_at: ExpiresAt,
+    expires_at: Timestamp,
     status_url: z.string(),
     poll_after_ms: orNull(z.int()).describe('Milliseconds to wait before the next poll; null if the status is final.'),
   })

@@ -61,7 +61,7 @@ const ConnectRequest = z
       .optional()
       .describe('Asset that the buyer pays in: one of the product’s `accepted_assets`. Defaults to the asset of the price.'),
     wallet_address: z.string().max(64).optional().describe('Wallet of the buyer. With it, the response contains a transaction to sign.'),
-    email: z.email().max(254).optional().describe('Email address.'),
+    email: z.email().max(254).optional(),
     customer_ref: OwnName.optional().describe(
       'Your own name for the buyer; identifies membership and entitlement. Sent by the buyer, it is unverified: it extends a known membership and never changes its wallet or email address. Refused with 422 if the product has `trusted_customer_ref`.',
     ),
@@ -85,7 +85,7 @@ const IdentityNeededResponse = z
   .object({
     identity: z.object({
       required: z.literal(true),
-      provider: z.enum(IDENTITY_PROVIDERS).describe('Provider name.'),
+      provider: z.enum(IDENTITY_PROVIDERS),
     }),
   })
   .openapi('IdentityNeeded', {

@@ -8,10 +8,7 @@ import { IDENTITY_PROVIDERS, type IdentityProvider } from '#rules/payment-terms.
 export const connectorOf = (name: string): IdentityProvider => (isPlatform(name) ? name : raise('not_found'));
 
 export const connectorParams = z.object({
-  provider: z
-    .string()
-    .openapi({ param: { name: 'provider', in: 'path' }, enum: [...IDENTITY_PROVIDERS] })
-    .describe('Provider name.'),
+  provider: z.string().openapi({ param: { name: 'provider', in: 'path' }, enum: [...IDENTITY_PROVIDERS] }),
 });
 
 // Runs before body validation: a caller without the secret learns nothing about the route.

@@ -6,7 +6,7 @@ import { connectorErrors, connectorOf, connectorParams, connectorRoute } from '#
 import type { Ctx } from '#platform/context.ts';
 import { globalOf } from '#platform/db/directory.ts';
 import type { Community } from '#platform/db/tables/office/placements.ts';
-import { created, Detail, ExpiresAt, given, Timestamp } from '#platform/http/openapi.ts';
+import { created, Detail, given, Timestamp } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
 import { missingForDelivery } from '#platform/providers/messaging/platforms.ts';
 import { PLATFORMS } from '#platform/providers/messaging/registry.ts';
@@ -34,8 +34,8 @@ const PlatformReadiness = z
 
 const ClaimBody = z
   .object({
-    claim_id: z.uuid().describe('Identifier of the claim.'),
-    provider: Provider.describe('Provider name.'),
+    claim_id: z.uuid(),
+    provider: Provider,
     ...Object.fromEntries(NAMES.map((name) => [name, z.string().optional().describe(COMMUNITY_IDS[name])])),
     claimed_at: Timestamp.describe('Time at which the administrator posted the code.'),
   })
@@ -109,10 +109,10 @@ export const communityRoutes = routes('Account', 'webhooks')
     summary: 'Test a messaging platform',
     description:
       'Checks that the platform recognizes the bot. A platform is called at most once in ten seconds; the last result is returned in between. The sandbox calls no platform.',
-    body: z.object({ provider: Provider.describe('Provider name.') }).openapi('DeliveryTestRequest'),
+    body: z.object({ provider: Provider }).openapi('DeliveryTestRequest'),
     returns: z
       .object({
-        provider: Provider.describe('Provider name.'),
+        provider: Provider,
         ok: z.boolean().describe('True if the platform recognizes the bot.'),
         detail: Detail,
         latency_ms: z.int().describe('Response time of the platform in milliseconds.'),
@@ -131,9 +131,9 @@ export const communityRoutes = routes('Account', 'webhooks')
     summary: 'Claim a chat or guild',
     description: `Creates a code that an administrator posts in the chat or guild, valid for ${LIFE.claimMinutes} minutes. Products can name only chats and guilds that their account has claimed. Other accounts can claim one only after it is released.`,
     mode: 'live',
-    body: z.object({ provider: Provider.describe('Provider name.') }).openapi('BeginClaimRequest'),
+    body: z.object({ provider: Provider }).openapi('BeginClaimRequest'),
     returns: created(
-      z.object({ code: z.string().describe('Code to post in the chat or guild.'), expires_at: ExpiresAt }).openapi('BegunClaim'),
+      z.object({ code: z.string().describe('Code to post in the chat or guild.'), expires_at: Timestamp }).openapi('BegunClaim'),
     ),
     codes: ['plan_limit_reached'],
     leased: ({ scope, body }) => beginClaim(scope, body.provider),
@@ -148,7 +148,7 @@ export const communityRoutes = routes('Account', 'webhooks')
     summary: 'List claimed chats and guilds',
     description: 'Lists the chats and guilds of the account, oldest first.',
     mode: 'live',
-    returns: z.object({ items: z.array(ClaimBody).describe('Entries of this page.') }).openapi('CommunityClaims'),
+    returns: z.object({ items: z.array(ClaimBody) }).openapi('CommunityClaims'),
     answer: async ({ scope }) => ({ items: (await listCommunities(globalOf(scope).db, scope.merchantId)).map(toClaimResource) }),
   })
   .write({

@@ -2,12 +2,12 @@ import { z } from '@hono/zod-openapi';
 import { iso } from '#core/time.ts';
 import type { CustomerRow } from '#platform/db/tables/entitlements.ts';
 import { ShownName, ShownText } from '#platform/http/bodies/own-fields.ts';
-import { CreatedAt, given, Livemode, ObjectVersion, Timestamp, UpdatedAt } from '#platform/http/openapi.ts';
+import { given, Livemode, ObjectVersion, Timestamp } from '#platform/http/openapi.ts';
 import { paymentsOf, sumsByAsset } from '#rules/analytics/metrics.ts';
 import { parseTotals } from './fold.ts';
 import type { Access } from './store.ts';
 
-export const CustomerUuid = z.uuid().describe('Identifier of the customer.');
+export const CustomerUuid = z.uuid();
 export const EmailAddress = z.email().max(254);
 
 export const CompanyBody = z
@@ -35,8 +35,8 @@ export const CustomerRecordBody = z
     first_seen_at: Timestamp,
     last_seen_at: Timestamp,
     livemode: Livemode,
-    created_at: CreatedAt,
-    updated_at: UpdatedAt,
+    created_at: Timestamp,
+    updated_at: Timestamp,
     version: ObjectVersion,
   })
   .openapi('CustomerRecord');

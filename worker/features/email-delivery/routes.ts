@@ -19,7 +19,7 @@ export const mailRoutes = routes('Integrations').public({
     'Receives events of the email provider, signed over the raw body. Addresses that bounced or complained get no further emails. Three complaints in 30 days pause the proofs of their merchant to strangers. Without the signing secret, returns 503 `mail_not_configured`, so that the provider retries later.',
   security: [{ mailSignature: [] }],
   guards: [underCeiling],
-  params: z.object({ provider: z.string().max(40).describe('Provider name.') }),
+  params: z.object({ provider: z.string().max(40) }),
   returns: DetailResponse,
   refusals: errors(
     'webhook_signature_failed',

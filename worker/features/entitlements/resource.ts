@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { base58Bytes } from '#core/encoding.ts';
 import { iso, isoOrNull } from '#core/time.ts';
 import { OwnName } from '#platform/http/bodies/own-fields.ts';
-import { EntitlementUuid, Livemode, ObjectVersion, orNull, PaidThrough, ProductUuid, UpdatedAt } from '#platform/http/openapi.ts';
+import { EntitlementUuid, Livemode, ObjectVersion, orNull, PaidThrough, ProductUuid, Timestamp } from '#platform/http/openapi.ts';
 import type { Customer, EntitlementSnapshot } from '#rules/balance.ts';
 
 /** Any address can be a customer, including program addresses, so only the format is checked. */
@@ -10,7 +10,7 @@ const WalletAddress = z.string().refine((text) => base58Bytes(text, 32) !== null
 
 /** Fields that name a customer. Requests send exactly one. */
 export const namedCustomer = {
-  wallet_address: WalletAddress.optional().describe('Address of a Solana wallet.'),
+  wallet_address: WalletAddress.optional(),
   customer_ref: OwnName.optional().describe(
     'Your own name for the customer: 1 to 180 characters, no control characters, no leading or trailing space. Compared after Unicode NFC.',
   ),
@@ -36,7 +36,7 @@ export const EntitlementBody = z
     entitlement_id: EntitlementUuid,
     product_id: ProductUuid,
     customer: CustomerBody.describe('Customer: a wallet, or your own name for the customer. Requests name exactly one.'),
-    status: z.enum(['active', 'exhausted', 'expired', 'revoked']).describe('Status of the object.'),
+    status: z.enum(['active', 'exhausted', 'expired', 'revoked']),
     granted_units: orNull(z.int()).describe('Number of units granted; null: units are not counted.'),
     used_units: z.int(),
     remaining: orNull(z.int()).describe('Number of units left; null: no limit.'),
@@ -44,7 +44,7 @@ export const EntitlementBody = z
     unlimited: z.boolean().describe('True if access has neither a limit of units nor an end.'),
     livemode: Livemode,
     version: ObjectVersion,
-    updated_at: UpdatedAt,
+    updated_at: Timestamp,
   })
   .openapi('Entitlement');
 

@@ -1,24 +1,13 @@
 import { z } from '@hono/zod-openapi';
 import { HOUR, iso, isoOrNull } from '#core/time.ts';
 import type { Membership } from '#platform/db/tables/memberships.ts';
-import {
-  CreatedAt,
-  given,
-  Livemode,
-  MembershipUuid,
-  ObjectVersion,
-  orNull,
-  PaidThrough,
-  ProductUuid,
-  Timestamp,
-  UpdatedAt,
-} from '#platform/http/openapi.ts';
+import { given, Livemode, MembershipUuid, ObjectVersion, orNull, PaidThrough, ProductUuid, Timestamp } from '#platform/http/openapi.ts';
 import { IDENTITY_PROVIDERS } from '#rules/payment-terms.ts';
 import { AUTHORIZATION, MEMBERSHIP, PLACEMENT } from '#rules/states.ts';
 
 const DeliveryBody = z
   .object({
-    status: z.enum(['not_required', ...PLACEMENT.states]).describe('Status of the object.'),
+    status: z.enum(['not_required', ...PLACEMENT.states]),
     provider: z.enum(IDENTITY_PROVIDERS).optional(),
     attempts: z.int(),
     identity: z
@@ -42,17 +31,17 @@ export const MembershipBody = z
     product_id: ProductUuid,
     customer: z
       .object({
-        wallet_address: z.string().optional().describe('Address of a Solana wallet.'),
+        wallet_address: z.string().optional(),
         customer_ref: z
           .string()
           .optional()
           .describe(
             'Your own name for the customer: 1 to 180 characters, no control characters, no leading or trailing space. Compared after Unicode NFC.',
           ),
-        email: z.string().optional().describe('Email address.'),
+        email: z.string().optional(),
       })
       .describe('Customer: a wallet, or your own name for the customer. Requests name exactly one.'),
-    status: z.enum(MEMBERSHIP.states).describe('Status of the object.'),
+    status: z.enum(MEMBERSHIP.states),
     paid_through: PaidThrough,
     grace_until: Timestamp.optional().describe('Time until which delivered access continues after the paid time.'),
     expires_at: orNull(Timestamp).describe('End of delivered access: paid time plus grace; null: no end.'),
@@ -63,8 +52,8 @@ export const MembershipBody = z
     delivery: DeliveryBody,
     last_payment_id: z.uuid().describe('Identifier of the payment that last extended the membership.'),
     livemode: Livemode,
-    created_at: CreatedAt,
-    updated_at: UpdatedAt,
+    created_at: Timestamp,
+    updated_at: Timestamp,
     version: ObjectVersion,
   })
   .openapi('Membership');

@@ -25,7 +25,7 @@ export const membershipRoutes = routes('Memberships', 'customers')
       wallet_address: z.string().max(64).optional().describe('Return only objects of the customer with this wallet.'),
       customer_ref: OwnName.optional().describe('Return only objects of the customer with this reference.'),
       email: z.string().max(254).optional().describe('Return only objects of the customer with this email address.'),
-      payment_id: idOf<PaymentId>().optional().describe('Identifier of the payment.'),
+      payment_id: idOf<PaymentId>().optional(),
       product_id: idOf<ProductId>().optional().describe('Return only objects of this product.'),
     },
     returns: MembershipBody,

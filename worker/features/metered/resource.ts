@@ -5,18 +5,7 @@ import { iso, unixSeconds } from '#core/time.ts';
 import { CustomerBody } from '#features/entitlements/resource.ts';
 import { productRef } from '#features/products/product-ref.ts';
 import type { Ctx } from '#platform/context.ts';
-import {
-  AssetName,
-  CreatedAt,
-  given,
-  Livemode,
-  MoneyBody,
-  ObjectVersion,
-  PayerWallet,
-  ProductUuid,
-  Timestamp,
-  UpdatedAt,
-} from '#platform/http/openapi.ts';
+import { AssetName, given, Livemode, MoneyBody, ObjectVersion, PayerWallet, ProductUuid, Timestamp } from '#platform/http/openapi.ts';
 import type { Reservation } from '#rules/metered/channel.ts';
 import type { MeteredSnapshot } from '#rules/metered/rpc.ts';
 import { METERED_SESSION } from '#rules/states.ts';
@@ -25,8 +14,7 @@ export const sessionParam = z.object({
   session_id: z
     .string()
     .refine(isMeteredSessionId, 'Expected the id of a metered session')
-    .openapi({ param: { name: 'session_id', in: 'path' } })
-    .describe('Identifier of the session.'),
+    .openapi({ param: { name: 'session_id', in: 'path' } }),
 });
 
 export const UsdcInput = z
@@ -69,7 +57,7 @@ export const MeteredSessionRequest = z
   });
 
 const NamedCustomer = z.object({
-  wallet_address: z.string().optional().describe('Address of a Solana wallet.'),
+  wallet_address: z.string().optional(),
   customer_ref: z
     .string()
     .optional()
@@ -80,8 +68,8 @@ const NamedCustomer = z.object({
 
 export const MeteredSessionBody = z
   .object({
-    session_id: z.string().describe('Identifier of the session.'),
-    status: z.enum(METERED_SESSION.states).describe('Status of the object.'),
+    session_id: z.string(),
+    status: z.enum(METERED_SESSION.states),
     product_id: ProductUuid,
     customer: NamedCustomer.optional().describe('Customer: a wallet, or your own name for the customer. Requests name exactly one.'),
     channel_id: z.string().optional().describe('Address of the payment channel, once it exists.'),
@@ -111,8 +99,8 @@ export const MeteredSessionBody = z
     authorized_signer: z.string().optional().describe('Public key that signs the channel’s vouchers.'),
     expires_at: Timestamp.describe('Time until which the session can be opened.'),
     livemode: Livemode,
-    created_at: CreatedAt,
-    updated_at: UpdatedAt,
+    created_at: Timestamp,
+    updated_at: Timestamp,
     version: ObjectVersion,
   })
   .openapi('MeteredSession');
@@ -165,12 +153,12 @@ export const DirectiveBody = z
   .object({
     amount: z.string().describe('Amount in base units.'),
     currency: z.string(),
-    deliveryId: z.string().describe('Identifier of the delivery.'),
+    deliveryId: z.string(),
     expiresAt: z.int().describe('Time of expiry in Unix seconds.'),
     sequence: z.int(),
     sessionId: z.string(),
     commitUrl: z.string().describe('URL that accepts the voucher of this delivery.'),
-    session_id: z.string().describe('Identifier of the session.'),
+    session_id: z.string(),
   })
   .openapi('MeteringDirective');
 
@@ -193,10 +181,10 @@ export const CommitReceiptBody = z
   .object({
     amount: z.string().describe('Amount of this delivery in base units.'),
     cumulative: z.string().describe('Cumulative amount of the voucher in base units.'),
-    deliveryId: z.string().describe('Identifier of the delivery.'),
+    deliveryId: z.string(),
     sessionId: z.string().describe('Identifier of the session in the protocol: the address of the channel.'),
-    status: z.enum(['committed', 'replayed']).describe('Status of the object.'),
-    session_id: z.string().describe('Identifier of the session.'),
+    status: z.enum(['committed', 'replayed']),
+    session_id: z.string(),
   })
   .openapi('CommitReceipt');
 export type CommitReceipt = z.infer<typeof CommitReceiptBody>;

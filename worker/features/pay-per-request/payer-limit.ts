@@ -20,7 +20,7 @@ import { abortIfOverPayerLimit, readPaidInDay } from './payer-limit.store.ts';
 export const PayerLimitBody = z
   .object({
     product_id: ProductUuid,
-    payer_wallet: z.string().describe('Wallet that paid.'),
+    payer_wallet: z.string(),
     limit: MoneyBody.describe('`max_per_payer_per_day` of the product.'),
     paid: MoneyBody.describe('Sum of the payments of this payer for the product on that day, pending ones included.'),
     day: z.string().openapi({ format: 'date' }),

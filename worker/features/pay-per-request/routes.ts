@@ -2,7 +2,6 @@ import { z } from '@hono/zod-openapi';
 import { ApiError } from '#core/errors.ts';
 import { CustomerBody, customerOf } from '#features/entitlements/resource.ts';
 import { productRef, resolveProductId } from '#features/products/product-ref.ts';
-import { FEE_BUDGET_TEXT } from '#features/settlements/fee-budget.ts';
 import { RETRY_AFTER_SECONDS, SettlePending } from '#features/settlements/resource.ts';
 import { idempotentRequest } from '#platform/http/idempotency-key.ts';
 import { headersOf, ok } from '#platform/http/openapi.ts';
@@ -46,7 +45,7 @@ export const x402Routes = routes('x402', 'consume').write({
   sdk: 'x402.settle',
   agent: { confirm: true },
   summary: 'Settle an x402 payment',
-  description: `Settles an x402 payment. One payment counts once. Repeated under its key, it returns the first result. Under any other key it returns \`duplicate: true\` with \`consumed_units: 0\`, the customer’s current balance and the header \`X-Svc-Duplicate-Settlement: true\`, and stores that response. Serve nothing for a duplicate, unless the consumption was refunded before; then it serves one more request. 202 means that the outcome is not known yet: send the same payment again, never ask for a new one. Above the product’s \`max_per_payer_per_day\` it returns 429 \`payer_limit_reached\` without a challenge, and nothing is sent. ${FEE_BUDGET_TEXT}`,
+  description: `Settles an x402 payment. One payment counts once. Repeated under its key, it returns the first result. Under any other key it returns \`duplicate: true\` with \`consumed_units: 0\`, the customer’s current balance and the header \`X-Svc-Duplicate-Settlement: true\`, and stores that response. Serve nothing for a duplicate, unless the consumption was refunded before; then it serves one more request. 202 means that the outcome is not known yet: send the same payment again, never ask for a new one.`,
   key: 'required',
   bucket: 'metered',
   body: SettleRequest,

@@ -14,7 +14,7 @@ import { AUTHORIZATION, PLACEMENT } from '#rules/states.ts';
 
 const BuyersDeliveryBody = z
   .object({
-    status: z.enum(['not_required', ...PLACEMENT.states]).describe('Status of the object.'),
+    status: z.enum(['not_required', ...PLACEMENT.states]),
     invite_url: z.string().optional(),
     last_error: z
       .string()
@@ -35,7 +35,7 @@ export const buyersAccess = {
   ),
   renewal: z
     .object({
-      status: z.enum(AUTHORIZATION.states).describe('Status of the object.'),
+      status: z.enum(AUTHORIZATION.states),
       next_charge_at: Timestamp.optional().describe('Time of the next charge. Absent if nothing further is charged.'),
     })
     .optional()

@@ -5,8 +5,6 @@ import { SubscribingBody } from '#features/authorizations/steps.ts';
 import type { Ctx } from '#platform/context.ts';
 import type { Payment, Unmatched } from '#platform/db/tables/payments.ts';
 import {
-  CreatedAt,
-  ExpiresAt,
   given,
   Livemode,
   MembershipUuid,
@@ -21,7 +19,6 @@ import {
   RecipientWallet,
   Timestamp,
   TransactionSignature,
-  UpdatedAt,
 } from '#platform/http/openapi.ts';
 import {
   IDENTITY_PROVIDERS,
@@ -39,7 +36,7 @@ import { RefundBody, toRefundResource } from './refunds/resource.ts';
 
 export const UnmatchedBody = z
   .object({
-    unmatched_id: z.uuid().describe('Identifier of the unmatched payment.'),
+    unmatched_id: z.uuid(),
     payment_id: PaymentUuid,
     tx_signature: TransactionSignature,
     amount: MoneyBody,
@@ -48,7 +45,7 @@ export const UnmatchedBody = z
     reason: z
       .enum(['late', 'underpaid', 'second_payment', 'identity_missing'])
       .describe('Reason the money was not matched: `late`, `underpaid`, `second_payment` or `identity_missing`.'),
-    status: z.enum(UNMATCHED.states).describe('Status of the object.'),
+    status: z.enum(UNMATCHED.states),
     recovered_payment_id: z.uuid().optional().describe('Identifier of the payment that was created when you accepted this money.'),
   })
   .openapi('UnmatchedPayment');
@@ -70,7 +67,7 @@ export const PriceQuoteBody = z
     rate: z.string().openapi({ example: '151.4205' }).describe('Price of one SOL in USDC. USDC counts as one dollar.'),
     source: z.string(),
     as_of: Timestamp,
-    expires_at: ExpiresAt,
+    expires_at: Timestamp,
   })
   .openapi('PriceQuote');
 
@@ -81,7 +78,7 @@ export const PaymentBody = z
     rail_id: z.string().describe('Payment rail. GET /v1/access/rails lists them.'),
     product_id: ProductUuid,
     slug: ProductSlug,
-    status: z.enum(PAYMENT.states).describe('Status of the object.'),
+    status: z.enum(PAYMENT.states),
     failure_code: z.enum(Object.keys(PAYMENT_FAILURES) as [PaymentFailure]).optional(),
     failure_reason: z.string().optional().describe('Human-readable form of `failure_code`.'),
     price: MoneyBody.describe('Price of this payment, fixed when the session began.'),
@@ -103,7 +100,7 @@ export const PaymentBody = z
     orphaned_at: Timestamp.optional().describe(
       'Time at which the chain dropped the confirmed transaction. Access was revoked, and is restored if the transaction lands after all.',
     ),
-    expires_at: ExpiresAt,
+    expires_at: Timestamp,
     customer_ref: z.string().optional().describe('Your own name for the customer. Merchant view only.'),
     membership_id: MembershipUuid.optional(),
     receipt_id: ReceiptUuid.optional(),
@@ -111,7 +108,7 @@ export const PaymentBody = z
     price_quote: PriceQuoteBody.optional().describe('Exchange rate, if the price was converted into the paid asset.'),
     buyer_identity: z
       .object({
-        provider: z.enum(IDENTITY_PROVIDERS).describe('Provider name.'),
+        provider: z.enum(IDENTITY_PROVIDERS),
         provider_user_id: z.string().describe('Buyer’s user id on the messaging platform.'),
         username: z.string().optional().describe('Buyer’s user name on the messaging platform.'),
       })
@@ -135,8 +132,8 @@ export const PaymentBody = z
     authorization_id: z.string().optional().describe('Identifier of the native subscription that paid.'),
     subscription: SubscribingBody.optional().describe('Remaining steps of a checkout that starts a subscription, while it can be paid.'),
     livemode: Livemode,
-    created_at: CreatedAt,
-    updated_at: UpdatedAt,
+    created_at: Timestamp,
+    updated_at: Timestamp,
     version: ObjectVersion,
     poll_after_ms: orNull(z.int()).describe('Milliseconds to wait before the next poll; null if the status is final.'),
   })

@@ -5,7 +5,7 @@ import type { Scope } from '#platform/context.ts';
 import type { Change } from '#platform/db/commit.ts';
 import type { AccessApp } from '#platform/db/tables/products.ts';
 import { ShownName } from '#platform/http/bodies/own-fields.ts';
-import { CreatedAt, given } from '#platform/http/openapi.ts';
+import { given, Timestamp } from '#platform/http/openapi.ts';
 import { insertApp } from './store.ts';
 
 export const CreateAppRequest = z
@@ -24,7 +24,7 @@ export const AppBody = z
     access_app_id: z.uuid().describe('Identifier of the application that the product belongs to.'),
     name: z.string(),
     homepage_url: z.string().optional().describe('https URL of the application’s home page.'),
-    created_at: CreatedAt,
+    created_at: Timestamp,
   })
   .openapi('AccessApp');
 

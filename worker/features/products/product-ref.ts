@@ -6,7 +6,7 @@ import { idOf } from '#platform/http/openapi.ts';
 import { findByExternalId } from './product.ts';
 
 export const productRef = {
-  product_id: idOf<ProductId>().optional().describe('Identifier of the product.'),
+  product_id: idOf<ProductId>().optional(),
   external_product_id: OwnName.optional().describe(
     'Your own name for the product: up to 180 characters, unique within its mode. Send either this or `product_id`.',
   ),

@@ -6,18 +6,7 @@ import type { Ctx } from '#platform/context.ts';
 import type { Product } from '#platform/db/tables/products.ts';
 import { DiscoveryBody, DiscoveryInput } from '#platform/http/bodies/discovery.ts';
 import { HttpsUrl, Metadata, MetadataPatch, OwnName, ShownName } from '#platform/http/bodies/own-fields.ts';
-import {
-  AssetName,
-  CreatedAt,
-  given,
-  idOf,
-  Livemode,
-  MoneyBody,
-  orNull,
-  ProductSlug,
-  ProductUuid,
-  UpdatedAt,
-} from '#platform/http/openapi.ts';
+import { AssetName, given, idOf, Livemode, MoneyBody, orNull, ProductSlug, ProductUuid, Timestamp } from '#platform/http/openapi.ts';
 import { IDENTITY_PROVIDERS, RENEWAL_MODES } from '#rules/payment-terms.ts';
 import { acceptedAssetsOf, allowedRailsOf, firstRailOf, SELLING_RAILS } from '#rules/product-rails.ts';
 import { PRODUCT } from '#rules/states.ts';
@@ -190,7 +179,7 @@ export const ProductBody = z
       .describe(
         'Type of the product. `api` is sold by use; `link`, `telegram` and `discord` are sold by time. Sets the defaults of `usage_units` and `access_period_days`.',
       ),
-    status: z.enum(PRODUCT.states).describe('Status of the object.'),
+    status: z.enum(PRODUCT.states),
     price: MoneyBody,
     accepted_assets: z
       .array(z.enum(ASSETS))
@@ -239,8 +228,8 @@ export const ProductBody = z
       .describe('True if a `customer_ref` is accepted only from your own server, never from the public checkout.'),
     livemode: Livemode,
     checkout_url: z.string(),
-    created_at: CreatedAt,
-    updated_at: UpdatedAt,
+    created_at: Timestamp,
+    updated_at: Timestamp,
   })
   .openapi('Product');
 

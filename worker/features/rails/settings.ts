@@ -29,7 +29,7 @@ export const RailBody = z
     network: NetworkId,
     mint: z.string().optional().describe('Mint address of the token; absent for SOL.'),
     decimals: z.int(),
-    status: z.enum(['available', 'degraded', 'unavailable']).describe('Status of the object.'),
+    status: z.enum(['available', 'degraded', 'unavailable']),
     reason: z.string().optional(),
     supports: z.array(z.string()),
   })

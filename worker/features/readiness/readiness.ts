@@ -30,7 +30,7 @@ import { listUnconfigured, UnconfiguredBody } from './unconfigured.ts';
 const CheckBody = z
   .object({
     code: z.enum(Object.keys(CHECKS) as [CheckCode, ...CheckCode[]]),
-    status: z.enum(['pass', 'fail', 'warn', 'skip']).describe('Status of the object.'),
+    status: z.enum(['pass', 'fail', 'warn', 'skip']),
     message: z.string(),
     fix: orNull(FixBody).describe('Call that resolves the failure; null if none is needed.'),
     docs_url: z.string(),

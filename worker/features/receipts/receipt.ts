@@ -6,7 +6,6 @@ import type { Shard } from '#platform/context.ts';
 import type { Change } from '#platform/db/commit.ts';
 import {
   AccountUuid,
-  CreatedAt,
   Livemode,
   MoneyBody,
   NetworkId,
@@ -89,7 +88,7 @@ export const ReceiptBody = z
       ),
     email: z.literal('limit').optional().describe('Set if a limit kept the receipt from being emailed to the buyer. Merchant view only.'),
     invoice_metadata: InvoiceMetadataBody.optional().describe('Invoice metadata of the merchant. Merchant view only.'),
-    created_at: CreatedAt,
+    created_at: Timestamp,
   })
   .openapi('Receipt');
 

@@ -2,17 +2,17 @@ import { z } from '@hono/zod-openapi';
 import { iso, SECOND } from '#core/time.ts';
 import type { SandboxSession } from '#platform/db/tables/sandbox.ts';
 import { WireTransaction } from '#platform/http/bodies/wire-transaction.ts';
-import { AssetName, CreatedAt, given, PaymentUuid, Timestamp } from '#platform/http/openapi.ts';
+import { AssetName, given, PaymentUuid, Timestamp } from '#platform/http/openapi.ts';
 import { SANDBOX_SESSION } from '#rules/states.ts';
 import { OUTCOMES } from './outcomes.ts';
 
-const Named = z.object({ type: z.string(), id: z.string().describe('Unique identifier.') });
+const Named = z.object({ type: z.string(), id: z.string() });
 
 export const SandboxSessionBody = z
   .object({
-    session_id: z.uuid().describe('Identifier of the session.'),
+    session_id: z.uuid(),
     scenario: z.string(),
-    status: z.enum(SANDBOX_SESSION.states).describe('Status of the object.'),
+    status: z.enum(SANDBOX_SESSION.states),
     livemode: z.literal(false).describe('True for real money, false for the sandbox.'),
     seed: z.string().describe('Seed of the scenario. The same seed produces the same steps.'),
     clock: z
@@ -39,7 +39,7 @@ export const SandboxSessionBody = z
         failed: z.int(),
       })
       .describe('Delivery status of the session’s events.'),
-    created_at: CreatedAt,
+    created_at: Timestamp,
   })
   .openapi('SandboxSession');
 

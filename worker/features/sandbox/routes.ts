@@ -19,16 +19,14 @@ export const sandboxRoutes = routes('Sandbox', 'sandbox')
     mode: 'sandbox',
     returns: z
       .object({
-        items: z
-          .array(
-            z.object({
-              scenario: z.string(),
-              description: z.string(),
-              options: z.array(z.string()),
-              expected: z.array(z.string()).describe('Expected event types, in order.'),
-            }),
-          )
-          .describe('Entries of this page.'),
+        items: z.array(
+          z.object({
+            scenario: z.string(),
+            description: z.string(),
+            options: z.array(z.string()),
+            expected: z.array(z.string()).describe('Expected event types, in order.'),
+          }),
+        ),
       })
       .openapi('SandboxScenarios', {
         description: 'Scenarios. `expected` lists the event types of each in the order in which they are recorded.',
@@ -61,7 +59,7 @@ export const sandboxRoutes = routes('Sandbox', 'sandbox')
     description: 'Lists recent sandbox sessions, newest first.',
     mode: 'sandbox',
     query: z.object({ ...ModeQuery, limit: z.coerce.number().int().min(1).max(100).default(20).describe('Maximum number of entries.') }),
-    returns: z.object({ items: z.array(SandboxSessionBody).describe('Entries of this page.') }).openapi('SandboxSessions'),
+    returns: z.object({ items: z.array(SandboxSessionBody) }).openapi('SandboxSessions'),
     answer: async ({ scope, query }) => ({ items: await (await load()).list(scope, query.limit) }),
   })
   .read({
@@ -137,7 +135,7 @@ export const sandboxRoutes = routes('Sandbox', 'sandbox')
     returns: z
       .object({
         sign_in: z.string().describe('Value for the `SIGN-IN-WITH-X` header.'),
-        wallet_address: z.string().describe('Address of a Solana wallet.'),
+        wallet_address: z.string(),
       })
       .openapi('TestSignIn'),
     answer: async ({ scope, body: { payment_required: required, wallet: label } }) =>
@@ -163,9 +161,9 @@ export const sandboxRoutes = routes('Sandbox', 'sandbox')
     returns: z
       .object({
         identity_session_id: IdentitySessionUuid,
-        provider: z.enum(IDENTITY_PROVIDERS).describe('Provider name.'),
+        provider: z.enum(IDENTITY_PROVIDERS),
         provider_user_id: z.string().describe('Buyer’s user id on the messaging platform.'),
-        status: z.literal('completed').describe('Status of the object.'),
+        status: z.literal('completed'),
       })
       .openapi('CompletedTestIdentity'),
     codes: ['not_found', 'state_conflict', 'identity_expired'],

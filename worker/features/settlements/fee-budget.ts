@@ -6,15 +6,7 @@ import type { Ctx, Shard } from '#platform/context.ts';
 import type { Settlement } from '#platform/db/tables/settlements.ts';
 import { admissionObject } from '#platform/objects.ts';
 import type { FeeAnswer, FeeSpend } from '#rules/admission.ts';
-import { PAYER_LIMITS, PLAN_NAMES, PLANS } from '#rules/plans.ts';
 import { hasPaidBefore } from './store.ts';
-
-export const FEE_BUDGET_TEXT =
-  `The service pays the network fee of ${PLAN_NAMES.map((plan) => `${PLANS[plan].feesPerDay} payments a day (${plan})`).join(', ')}, and free ` +
-  'accounts share a budget of the deployment. Once half of it was spent on failed payments, the rest of the day is reserved for wallets ' +
-  `that have paid you before.  A payer may have ${PAYER_LIMITS.open} open payments, and ${PAYER_LIMITS.failed} failed ones within ` +
-  `${PAYER_LIMITS.failedMinutes} minutes, over all merchants. Beyond that, calls return 429 \`rate_limited\` with the \`reason\` in \`meta\` ` +
-  '(`fee_budget` or `payer_busy`), the limit and the remaining number.';
 
 const accountObject = (merchantId: string) => `account:${admissionIdOf(merchantId)}`;
 /** Pool shared by all free accounts, so that opening many accounts does not multiply the budget. */

@@ -21,7 +21,6 @@ const params = z.object({
   authorization_id: z
     .string()
     .refine((text) => isAuthorizationId(text), 'Expected the id of a native subscription')
-    .describe('Identifier of the native subscription.')
     .openapi({ param: { name: 'authorization_id', in: 'path' }, example: 'nsa_01KAJ3V5Y7H2Q8M4N6P9R1S3T5' }) as unknown as z.ZodType<
     AuthorizationId,
     AuthorizationId

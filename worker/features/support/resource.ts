@@ -2,28 +2,28 @@ import { z } from '@hono/zod-openapi';
 import { iso } from '#core/time.ts';
 import { TimelineItem } from '#features/webhooks/timeline.ts';
 import type { Ticket, TicketMessage } from '#platform/db/tables/office/support.ts';
-import { CreatedAt, given, Livemode, MembershipUuid, PaymentUuid, Timestamp, UpdatedAt } from '#platform/http/openapi.ts';
+import { given, Livemode, MembershipUuid, PaymentUuid, Timestamp } from '#platform/http/openapi.ts';
 import { MESSAGE_AUTHORS, TICKET, TICKET_CATEGORIES } from '#rules/states.ts';
 
 export const MessageBody = z
   .object({
-    message_id: z.uuid().describe('Identifier of the message.'),
+    message_id: z.uuid(),
     author: z.enum(MESSAGE_AUTHORS),
     body: z.string(),
-    created_at: CreatedAt,
+    created_at: Timestamp,
   })
   .openapi('SupportMessage');
 
 export const TicketBody = z
   .object({
-    ticket_id: z.uuid().describe('Identifier of the ticket.'),
+    ticket_id: z.uuid(),
     subject: z.string(),
     category: z.enum(TICKET_CATEGORIES),
-    status: z.enum(TICKET.states).describe('Status of the object.'),
+    status: z.enum(TICKET.states),
     payment_id: PaymentUuid.optional(),
     membership_id: MembershipUuid.optional(),
-    created_at: CreatedAt,
-    updated_at: UpdatedAt,
+    created_at: Timestamp,
+    updated_at: Timestamp,
     last_message_at: Timestamp,
     livemode: Livemode,
   })

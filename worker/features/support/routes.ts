@@ -19,7 +19,7 @@ const CreateTicketRequest = z
     body: Body.describe('Text of the message, 1 to 10,000 characters.'),
     category: z.enum(TICKET_CATEGORIES).default('other'),
     payment_id: idOf<PaymentId>().optional().describe('Identifier of the payment. It grants access to the payment’s status.'),
-    membership_id: idOf<MembershipId>().optional().describe('Identifier of the membership.'),
+    membership_id: idOf<MembershipId>().optional(),
   })
   .openapi('CreateTicketRequest', {
     example: { subject: 'A payment is missing', body: 'The buyer has paid: see the explorer.', category: 'payment' },

@@ -6,18 +6,7 @@ import { VERSION } from '#core/version.ts';
 import { type Listed, type PageRequest, toPage } from '#platform/db/page.ts';
 import type { NewStoredEvent, StoredEvent } from '#platform/db/tables/events.ts';
 import type { Delivery, Endpoint } from '#platform/db/tables/webhooks.ts';
-import {
-  AccountUuid,
-  CreatedAt,
-  given,
-  idOf,
-  Livemode,
-  ObjectVersion,
-  orNull,
-  pageOf,
-  Timestamp,
-  UpdatedAt,
-} from '#platform/http/openapi.ts';
+import { AccountUuid, given, idOf, Livemode, ObjectVersion, orNull, pageOf, Timestamp } from '#platform/http/openapi.ts';
 import { EVENT_TYPES, type EventType, isTypePattern, type NewEvent } from '#rules/events.ts';
 import { DELIVERY, ENDPOINT } from '#rules/states.ts';
 
@@ -54,7 +43,7 @@ export const UpdateEndpointRequest = z
     url: Url.optional().describe('https URL that receives the events.'),
     ...settings,
     description: orNull(settings.description).optional(),
-    status: z.enum(ENDPOINT.states).optional().describe('Status of the object.'),
+    status: z.enum(ENDPOINT.states).optional(),
   })
   .openapi('UpdateWebhookEndpointRequest', { example: { event_types: ['payment.*'] } });
 
@@ -67,7 +56,7 @@ export const MakerBody = z
 
 export const EndpointBody = z
   .object({
-    endpoint_id: z.uuid().describe('Identifier of the endpoint.'),
+    endpoint_id: z.uuid(),
     kind: z.enum(['webhook', 'automation']),
     url: z.string().describe('URL that receives the events.'),
     description: z.string().optional(),
@@ -75,7 +64,7 @@ export const EndpointBody = z
       .array(z.string())
       .describe('Event types to send: `payment.confirmed`, a group such as `payment.*`, or `*`. GET /v1/webhooks/event-types lists them.'),
     product_ids: z.array(z.uuid()).describe('Products to send events of; empty: all products.'),
-    status: z.enum(ENDPOINT.states).describe('Status of the object.'),
+    status: z.enum(ENDPOINT.states),
     disabled_reason: z.string().optional(),
     signed_payload: z
       .enum(['timestamp.body', 'body'])
@@ -89,8 +78,8 @@ export const EndpointBody = z
     livemode: Livemode,
     created_by: MakerBody,
     changed_by: MakerBody.optional().describe('Key or person that last changed the URL or the secret.'),
-    created_at: CreatedAt,
-    updated_at: UpdatedAt,
+    created_at: Timestamp,
+    updated_at: Timestamp,
   })
   .openapi('WebhookEndpoint');
 export const EndpointSecretBody = EndpointBody.extend({
@@ -133,11 +122,11 @@ export const endpointEvent = (type: EventType, endpoint: Endpoint, version: numb
 
 export const DeliveryBody = z
   .object({
-    delivery_id: z.int().describe('Identifier of the delivery.'),
-    endpoint_id: z.uuid().describe('Identifier of the endpoint.'),
+    delivery_id: z.int(),
+    endpoint_id: z.uuid(),
     event_id: z.string().describe('Identifier of the event. Use it to process each event once.'),
     event_type: z.string().describe('Type of the event, such as `payment.confirmed`.'),
-    status: z.enum(DELIVERY.states).describe('Status of the object.'),
+    status: z.enum(DELIVERY.states),
     attempt: z.int().describe('Number of the attempt, from 1.'),
     max_attempts: z.int(),
     response_status: z.int().optional().describe('HTTP status that your server returned.'),
@@ -147,7 +136,7 @@ export const DeliveryBody = z
     test: z.literal(true).optional(),
     next_attempt_at: orNull(Timestamp).optional(),
     replay_of: z.int().optional().describe('Identifier of the delivery that this one repeats.'),
-    created_at: CreatedAt,
+    created_at: Timestamp,
     completed_at: Timestamp.optional(),
   })
   .openapi('WebhookDelivery');
@@ -196,14 +185,14 @@ export const EventBody = z
     id: z.string(),
     type: z.enum(EVENT_TYPES),
     test: z.literal(true).optional().describe('True for a test event: an example without a real object. Event lists do not contain it.'),
-    created_at: CreatedAt,
+    created_at: Timestamp,
     livemode: Livemode,
     api_version: z.string(),
     account_id: AccountUuid,
     subject: z
       .object({
         type: z.string(),
-        id: z.string().describe('Identifier of the object.'),
+        id: z.string(),
         version: ObjectVersion,
       })
       .describe('Object of the event, and the version of the object.'),

@@ -10,8 +10,8 @@ export const TimelineItem = z.object({
   kind: z.enum(['event', 'delivery']),
   type: z.string(),
   event_id: z.string().optional().describe('Identifier of the event. Use it to process each event once.'),
-  delivery_id: z.int().optional().describe('Identifier of the delivery.'),
-  status: z.string().optional().describe('Status of the object.'),
+  delivery_id: z.int().optional(),
+  status: z.string().optional(),
 });
 
 type Item = z.infer<typeof TimelineItem>;

@@ -24,6 +24,7 @@ import { SECURITY } from './screens/security.tsx';
 import { CUSTOMER, CUSTOMERS } from './screens/shop/customers.tsx';
 import { HOME } from './screens/shop/home.tsx';
 import { NEW_PRODUCT, PRODUCT, PRODUCTS } from './screens/shop/products.tsx';
+import { SEARCH } from './screens/shop/search.tsx';
 import { SUBSCRIPTION, SUBSCRIPTIONS } from './screens/shop/subscriptions.tsx';
 import { TEAM } from './screens/team.tsx';
 import { ENDPOINT, WEBHOOKS } from './screens/webhooks.tsx';
@@ -34,7 +35,7 @@ const SCREENS: Definition[] = [
   ...[PAYMENTS, PAYMENT, UNMATCHED, RECEIPTS, RECEIPT],
   ...[WEBHOOKS, DELIVERY, EVENT, ENDPOINT, KEYS, NEW_KEY, KEY],
   ...[SANDBOX, SANDBOX_SESSION, PAYOUTS, PLAN, SUPPORT, TICKET, SETTINGS],
-  ...[TEAM, LOG, SECURITY, NEW_PASSKEY, CONFIRM],
+  ...[SEARCH, TEAM, LOG, SECURITY, NEW_PASSKEY, CONFIRM],
 ];
 
 const refuse = (c: Context<AppEnv>, status: number, code: string, detail: string, retryAfter: string | null = null) =>

@@ -269,13 +269,8 @@ export const idOf = <T extends Id>() => z.uuid() as unknown as z.ZodType<T, T>;
 /** Filter of a list. */
 export const OfCustomer = idOf<CustomerId>().optional().describe('Return only objects of this customer.');
 
-/** `setup_intent_id`: setup intent. */
-const nounOf = (name: string): string => name.replace(/_id$/, '').replaceAll('_', ' ');
 export const idParam = <N extends string, T extends Id>(name: N, id: z.ZodType<T, T>) =>
-  z.object({ [name]: id.describe(`Identifier of the ${nounOf(name)}.`).openapi({ param: { name, in: 'path' } }) } as Record<
-    N,
-    z.ZodType<T, T>
-  >);
+  z.object({ [name]: id.openapi({ param: { name, in: 'path' } }) } as Record<N, z.ZodType<T, T>>);
 
 export const MoneyBody = z
   .object({
@@ -292,10 +287,6 @@ export const ServiceTime = Timestamp.describe(
 /** In OpenAPI 3.1 a nullable component must be a union, because `.nullable()` loses its null. */
 export const orNull = <S extends z.ZodType>(schema: S) => z.union([schema, z.null()]);
 
-/** Fields that many resources share, each with its description. */
-export const CreatedAt = Timestamp.describe('Time at which the object was created.');
-export const UpdatedAt = Timestamp.describe('Time of the last change to the object.');
-export const ExpiresAt = Timestamp.describe('Time of expiry.');
 /** Region of a new account. */
 export const HomeRegion = z
   .enum(REGIONS)
@@ -308,20 +299,20 @@ export const Livemode = z.boolean().describe('True for real money, false for the
 export const ObjectVersion = z.int().describe('Version of the object. Each change increases it.');
 export const Detail = z.string().describe('Human-readable message. Do not branch on it.');
 
-export const AccountUuid = z.uuid().describe('Identifier of the account.');
+export const AccountUuid = z.uuid();
 export const EntitlementUuid = z.uuid().describe('Identifier of the entitlement. A customer and a product always have the same one.');
 export const IdentitySessionUuid = z.uuid().describe('Identifier of the session in which a buyer proves their identity.');
-export const MembershipUuid = z.uuid().describe('Identifier of the membership.');
+export const MembershipUuid = z.uuid();
 export const PaymentUuid = z.uuid().describe('Identifier of the payment. It grants access to the payment’s status.');
-export const ProductUuid = z.uuid().describe('Identifier of the product.');
-export const ReceiptUuid = z.uuid().describe('Identifier of the receipt.');
+export const ProductUuid = z.uuid();
+export const ReceiptUuid = z.uuid();
 export const ProductSlug = z
   .string()
   .describe('Last part of the checkout page’s URL: lower-case letters, digits and hyphens. Derived from the name by default.');
 
 export const AssetName = z.enum(ASSETS).describe('Asset: `USDC` or `SOL`.');
 export const NetworkId = z.string().describe('Network in CAIP-2.');
-export const PayerWallet = z.string().describe('Wallet that paid.');
+export const PayerWallet = z.string();
 export const RecipientWallet = z.string();
 export const TransactionSignature = z.string();
 

@@ -58,7 +58,7 @@ export const VerifyResponse = z.object({
   isValid: z.boolean().describe('True if the payment would be accepted.'),
   invalidReason: z.string().optional().describe('Reason the payment would be refused: an x402 code.'),
   invalidMessage: z.string().optional().describe('Human-readable form of `invalidReason`.'),
-  payer: z.string().optional().describe('Wallet that paid.'),
+  payer: z.string().optional(),
   extensions: bag.optional(),
   extra: bag.optional().describe('Further data of the scheme.'),
 });
@@ -69,7 +69,7 @@ export const SettleResponse = z.object({
   errorReason: z.string().optional().describe('Reason the settlement failed: an x402 code.'),
   errorMessage: z.string().optional().describe('Human-readable form of `errorReason`.'),
   /** Authority of the transfer, not the network fee payer. (worker/protocols/README.md#traps) */
-  payer: z.string().optional().describe('Wallet that paid.'),
+  payer: z.string().optional(),
   /** Signature on chain. Empty if nothing was sent. */
   transaction: z.string().describe('Signature of the transaction; empty if no transaction exists.'),
   network: z.string().describe('Network in CAIP-2.'),

@@ -151,10 +151,12 @@ function credentialsOf({ security = [] }: Operation): string {
   return `Takes ${text.join(', or ')}${ways.includes(undefined) ? ', or nothing' : ''}.`;
 }
 
+const described = (line: string, text: string): string => (text === '' ? line : `${line}: ${text}`);
+
 type Parameter = NonNullable<Operation['parameters']>[number];
 
 const parameterLine = ({ name, in: location, required, description = '', schema = {} }: Parameter, schemas: Schemas): string =>
-  `- \`${name}\` (${[location, typeOf(schema, schemas), ...(required ? ['required'] : [])].join(', ')}): ${description}`;
+  described(`- \`${name}\` (${[location, typeOf(schema, schemas), ...(required ? ['required'] : [])].join(', ')})`, description);
 
 const PAGING = ['page', 'per_page', 'limit', 'after', 'cursor'];
 
@@ -195,7 +197,7 @@ function fieldLines(schema: SampleSchema, schemas: Schemas): string[] {
   if (anyOf) return fieldLines(anyOf[0]!, schemas);
   return Object.entries(properties).map(([name, field]) => {
     const text = field.description ?? resolved(field, schemas).description ?? '';
-    return `- \`${name}\` (${typeOf(field, schemas)}${required.includes(name) ? '' : ', optional'}): ${text}`;
+    return described(`- \`${name}\` (${typeOf(field, schemas)}${required.includes(name) ? '' : ', optional'})`, text);
   });
 }
 

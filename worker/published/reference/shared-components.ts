@@ -130,10 +130,17 @@ const parameterName = ({ name, in: location, required }: Parameter): string =>
   location === 'header' && required ? `${name}-Required` : name;
 const REPEATED_MIN = 2;
 
-/** Leaves out what is the default, and the description of the schema if it is that of the parameter. */
-function shorten({ required, schema: { description, ...schema } = {}, ...parameter }: Parameter): Parameter {
-  const isSaid = description === parameter.description;
-  return { ...parameter, ...(required && { required }), schema: isSaid || description === undefined ? schema : { description, ...schema } };
+/** `setup_intent_id`: setup intent. */
+const nounOf = (name: string): string => name.replace(/_id$/, '').replaceAll('_', ' ');
+
+/**
+ * Leaves out what is the default, and the description of the schema if it is that of the parameter. A parameter without a description is
+ * described by its name.
+ */
+function shorten({ required, schema: { description: inner, ...schema } = {}, ...parameter }: Parameter): Parameter {
+  const { name, description = `${name.endsWith('_id') ? 'Identifier' : 'Name'} of the ${nounOf(name)}.` } = parameter;
+  const isSaid = inner === undefined || inner === description;
+  return { ...parameter, description, ...(required && { required }), schema: isSaid ? schema : { description: inner, ...schema } };
 }
 
 function shareParameters(operations: Operation[]): Record<string, Parameter> {

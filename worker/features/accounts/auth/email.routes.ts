@@ -6,7 +6,7 @@ import type { Ctx, Scope, Shard } from '#platform/context.ts';
 import { commit, unchanged, type Write } from '#platform/db/commit.ts';
 import { globalOf } from '#platform/db/directory.ts';
 import { type StoreAnswer, withAnswer } from '#platform/db/once.ts';
-import { type ActorEnv, CreatedAt, DetailResponse, type RouteContext } from '#platform/http/openapi.ts';
+import { type ActorEnv, DetailResponse, type RouteContext, Timestamp } from '#platform/http/openapi.ts';
 import { callerOrigin, hitBucket } from '#platform/http/rate-limit.ts';
 import { routes } from '#platform/http/route.ts';
 import type { AccountAccess } from '../claim/store.ts';
@@ -78,8 +78,8 @@ export const emailRoutes = routes('Account')
     returns: z
       .object({
         account: z.string().describe('Name of the account, as buyers see it.'),
-        created_at: CreatedAt,
-        email: z.string().describe('Email address.'),
+        created_at: Timestamp,
+        email: z.string(),
       })
       .openapi('VerificationPreview'),
     codes: ['invalid_credentials'],
@@ -114,7 +114,7 @@ export const emailRoutes = routes('Account')
     description:
       'Sends a password reset link. The response and its timing are the same for every address. The link works once, for 30 minutes.',
     bucket: 'emails',
-    body: z.object({ email: Email.describe('Email address.') }).openapi('ForgotPasswordRequest'),
+    body: z.object({ email: Email }).openapi('ForgotPasswordRequest'),
     returns: accepted,
     codes: ['mail_not_configured'],
     once: ({ ctx, body: { email } }, storeAnswer) => askReset(globalOf(ctx), email, storeAnswer),

@@ -4,16 +4,7 @@ import { iso } from '#core/time.ts';
 import type { Ctx } from '#platform/context.ts';
 import type { Account, LoginNonce } from '#platform/db/tables/accounts.ts';
 import { ShownName } from '#platform/http/bodies/own-fields.ts';
-import {
-  AccountUuid,
-  created,
-  DetailResponse,
-  ExpiresAt,
-  HomeRegion,
-  orNull,
-  type RouteContext,
-  Timestamp,
-} from '#platform/http/openapi.ts';
+import { AccountUuid, created, DetailResponse, HomeRegion, orNull, type RouteContext, Timestamp } from '#platform/http/openapi.ts';
 import { callerOrigin, countRefusedCredential, underCeiling } from '#platform/http/rate-limit.ts';
 import { routes } from '#platform/http/route.ts';
 import { ROLES } from '#rules/access/roles.ts';
@@ -42,26 +33,26 @@ export const AuthResponse = z
     token: z.string().describe('Session token for `Authorization: Bearer`.'),
     user_id: AccountUuid,
     tier: z.enum(PLAN_NAMES).describe('Plan: `free`, `starter`, `growth` or `scale`.'),
-    email: orNull(z.string()).describe('Email address.'),
+    email: orNull(z.string()),
     account_id: z.uuid(),
     role: z.enum(ROLES),
     session_id: z.uuid().describe('Session of the token. A renewed token keeps it.'),
     claims: ClaimsBody,
-    expires_at: ExpiresAt,
+    expires_at: Timestamp,
   })
   .openapi('AuthResponse');
 
 export const Email = z.email().max(254).openapi({ example: 'ada@example.com' });
 const RegisterRequest = z
   .object({
-    email: Email.describe('Email address.'),
+    email: Email,
     password: z.string().max(1024).describe('Password of 8 to 128 characters, and none of the commonest.'),
     display_name: ShownName(120).describe('Name of the account, as buyers see it.'),
     region: HomeRegion,
   })
   .openapi('RegisterRequest', { example: { email: 'ada@example.com', password: 'correct horse', display_name: 'Ada' } });
 const LoginRequest = z
-  .object({ email: Email.describe('Email address.'), password: z.string().max(1024).describe('Password of 8 to 128 characters.') })
+  .object({ email: Email, password: z.string().max(1024).describe('Password of 8 to 128 characters.') })
   .openapi('LoginRequest');
 
 /** `acting`: account that the person acts on. Omitted: the last one. */
@@ -93,18 +84,18 @@ const WalletAddress = z
   .max(64)
   .openapi({ example: '5pwBVW7LsqxeEMCBViQ7SX2wxfdswJrpZodhKbCAuzrJ' })
   .describe('Address of a Solana wallet, in base58.');
-const NonceRequest = z.object({ wallet_address: WalletAddress.describe('Address of a Solana wallet.') }).openapi('WalletNonceRequest');
+const NonceRequest = z.object({ wallet_address: WalletAddress }).openapi('WalletNonceRequest');
 const NonceResponse = z
   .object({
     message_nonce: z.string(),
     message: z.string(),
     issued_at: Timestamp,
-    expires_at: ExpiresAt,
+    expires_at: Timestamp,
   })
   .openapi('WalletNonce');
 const WalletLoginRequest = z
   .object({
-    wallet_address: WalletAddress.describe('Address of a Solana wallet.'),
+    wallet_address: WalletAddress,
     signed_message: z
       .string()
       .max(128)

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { iso } from '#core/time.ts';
-import { CreatedAt, ExpiresAt, given, orNull, Timestamp } from '#platform/http/openapi.ts';
+import { given, orNull, Timestamp } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
 import { FACTORS, SESSION_METHODS, type Session, USER_AGENT_MAX } from '#rules/access/sessions.ts';
 import type { SignIn } from '#rules/admission.ts';
@@ -9,7 +9,7 @@ import { listSessions } from './sessions.ts';
 
 const SessionBody = z
   .object({
-    session_id: z.uuid().describe('Identifier of the session.'),
+    session_id: z.uuid(),
     current: z.boolean().describe('True for the session of the calling token.'),
     method: z.enum(SESSION_METHODS),
     factor: orNull(z.enum(FACTORS)),
@@ -17,9 +17,9 @@ const SessionBody = z
     country: z.string().optional().describe('Country of that address, as ISO 3166-1 alpha-2.'),
     user_agent: z.string().max(USER_AGENT_MAX).describe('Browser or program that signed in, as it names itself.'),
     account_id: z.uuid(),
-    created_at: CreatedAt,
+    created_at: Timestamp,
     last_seen_at: Timestamp.describe('Time of the last use, exact within five minutes.'),
-    expires_at: ExpiresAt,
+    expires_at: Timestamp,
   })
   .openapi('Session');
 

@@ -1,12 +1,12 @@
 import { z } from '@hono/zod-openapi';
 import { ShownName } from '#platform/http/bodies/own-fields.ts';
-import { CreatedAt, orNull, Timestamp } from '#platform/http/openapi.ts';
+import { orNull, Timestamp } from '#platform/http/openapi.ts';
 import { AuthenticationResponse, RegistrationResponse } from '../passkeys/verify.ts';
 
 const CeremonyId = z.string().max(2048).describe('Identifier of the ceremony, as its options name it.');
 const Descriptors = z.array(
   z.object({
-    id: z.string().describe('Identifier of the credential.'),
+    id: z.string(),
     type: z.literal('public-key'),
     transports: z.array(z.string()).describe('Transports of the authenticator.'),
   }),
@@ -61,11 +61,11 @@ const PasskeyName = ShownName(64);
 
 export const PasskeyBody = z
   .object({
-    passkey_id: z.uuid().describe('Unique identifier.'),
+    passkey_id: z.uuid(),
     name: z.string(),
     backed_up: z.boolean().describe('True if the passkey is synchronized or backed up, and so survives the loss of a device.'),
     transports: z.array(z.string()).describe('Transports of the authenticator.'),
-    created_at: CreatedAt,
+    created_at: Timestamp,
     last_used_at: orNull(Timestamp),
   })
   .openapi('Passkey');

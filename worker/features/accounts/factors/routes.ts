@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { iso } from '#core/time.ts';
-import { created, ExpiresAt, Timestamp } from '#platform/http/openapi.ts';
+import { created, Timestamp } from '#platform/http/openapi.ts';
 import { callerOrigin } from '#platform/http/rate-limit.ts';
 import { routes } from '#platform/http/route.ts';
 import { notAMember } from '../auth/authenticate.ts';
@@ -110,7 +110,7 @@ export const factorRoutes = routes('Account')
         .object({
           otpauth_uri: z.string().describe('URI of the QR code that the app scans.'),
           secret: z.string().describe('Secret in base32, to type in. Shown only in this response.'),
-          expires_at: ExpiresAt,
+          expires_at: Timestamp,
         })
         .openapi('PendingTotp'),
     ),

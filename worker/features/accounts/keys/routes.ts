@@ -4,7 +4,7 @@ import { iso, isoOrNull } from '#core/time.ts';
 import type { Scope as Merchant } from '#platform/context.ts';
 import type { ApiKey } from '#platform/db/tables/keys.ts';
 import { ShownName } from '#platform/http/bodies/own-fields.ts';
-import { CreatedAt, created, orNull, Timestamp } from '#platform/http/openapi.ts';
+import { created, orNull, Timestamp } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
 import { admissionObject } from '#platform/objects.ts';
 import { parseNetwork } from '#rules/access/networks.ts';
@@ -18,13 +18,13 @@ import { UNRESTRICTED } from './restrictions.ts';
 
 const KeyBody = z
   .object({
-    id: z.uuid().describe('Unique identifier.'),
+    id: z.uuid(),
     name: z.string(),
     key_prefix: z.string().describe('First characters of the key, to recognize it by.'),
     permissions: z.array(z.enum(PERMISSIONS)).describe('Permissions of the key: `read`, or `execute` for writes as well.'),
     sandbox_mode: z.boolean().describe('True if the key acts only on sandbox objects.'),
     last_used_at: orNull(Timestamp),
-    created_at: CreatedAt,
+    created_at: Timestamp,
     revoked_at: orNull(Timestamp),
     scopes: orNull(z.array(z.enum(KEY_SCOPES))).describe('Operations that the key may call, besides its permissions. `null`: all.'),
     expires_at: orNull(Timestamp).describe('Time from which the key is refused. `null`: never.'),
@@ -47,9 +47,9 @@ const KeyBody = z
     recent_activity: z.array(
       z.object({
         at: Timestamp,
-        method: z.string().describe('HTTP method.'),
+        method: z.string(),
         endpoint: z.string(),
-        status: z.int().describe('Status of the object.'),
+        status: z.int(),
         request_id: z.string().describe('Identifier of the request in the operator’s log.'),
       }),
     ),
@@ -61,7 +61,7 @@ const Scopes = z
   .array(z.enum(KEY_SCOPES))
   .min(1)
   .transform((scopes) => [...new Set(scopes)]);
-const ExpiresAt = z.iso.datetime({ offset: true }).transform((time) => Date.parse(time));
+const FutureTime = z.iso.datetime({ offset: true }).transform((time) => Date.parse(time));
 const AllowedIps = z
   .array(
     z.string().refine((text) => parseNetwork(text) !== null, 'Expected an IPv4 or IPv6 address, or a CIDR block such as 203.0.113.0/24'),
@@ -73,7 +73,7 @@ const restrictions = {
     .optional()
     .openapi({ type: ['array', 'null'], items: { type: 'string', enum: [...KEY_SCOPES] }, minItems: 1 })
     .describe('Operations that the key may call, besides its permissions. `<group>:write` includes `<group>:read`. Omit for all.'),
-  expires_at: ExpiresAt.nullable()
+  expires_at: FutureTime.nullable()
     .optional()
     .openapi({ type: ['string', 'null'], format: 'date-time' })
     .describe('Time from which the key is refused, from one minute to two years ahead. Omit for never.'),

@@ -3,7 +3,7 @@ import type { InvitationId } from '#core/ids.ts';
 import { LOCALE_NAMES } from '#core/locales.ts';
 import { iso } from '#core/time.ts';
 import type { Ctx } from '#platform/context.ts';
-import { type ActorEnv, CreatedAt, DetailResponse, given, idOf, idParam, type RouteContext, Timestamp } from '#platform/http/openapi.ts';
+import { type ActorEnv, DetailResponse, given, idOf, idParam, type RouteContext, Timestamp } from '#platform/http/openapi.ts';
 import { hitBucket } from '#platform/http/rate-limit.ts';
 import { routes } from '#platform/http/route.ts';
 import { GIVEN_ROLES } from '#rules/access/roles.ts';
@@ -22,13 +22,13 @@ import { RoleName } from './routes.ts';
 
 const InvitationBody = z
   .object({
-    invitation_id: z.uuid().describe('Identifier of the invitation.'),
-    email: z.string().describe('Email address.'),
+    invitation_id: z.uuid(),
+    email: z.string(),
     role: RoleName,
     status: z.enum(['pending', 'accepted', 'expired', 'withdrawn']),
-    invited_by: z.object({ user_id: z.uuid().describe('Identifier of the person.'), display_name: z.string() }),
+    invited_by: z.object({ user_id: z.uuid(), display_name: z.string() }),
     expires_at: Timestamp.describe('Time at which the newest link ends.'),
-    created_at: CreatedAt,
+    created_at: Timestamp,
   })
   .openapi('Invitation');
 
@@ -62,7 +62,7 @@ export const invitationRoutes = routes('Account', 'members')
       'Emails an invitation. Its link works once, for 7 days. Members and open invitations take the seats of the plan. At most 20 a day, and three emails an hour to one address. Your own address must be verified. The owner alone invites admins.',
     body: z
       .object({
-        email: Email.describe('Email address.'),
+        email: Email,
         role: z.enum(GIVEN_ROLES),
         locale: z.enum(LOCALE_NAMES).optional().describe('Language of the email, such as `en`.'),
       })

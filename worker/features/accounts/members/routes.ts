@@ -15,9 +15,9 @@ export const RoleName = z.enum(ROLES).openapi('Role');
 
 const MemberBody = z
   .object({
-    user_id: z.uuid().describe('Identifier of the person.'),
+    user_id: z.uuid(),
     display_name: z.string(),
-    email: orNull(z.string()).describe('Email address.'),
+    email: orNull(z.string()),
     role: RoleName,
     has_factor: z.boolean().describe('True if the person has a passkey or an authenticator app.'),
     joined_at: Timestamp,
@@ -39,7 +39,7 @@ const toMemberResource = ({ personId, name, email, role, hasFactor, joinedAt, in
 
 const AccountOfPersonBody = z
   .object({
-    account_id: z.uuid().describe('Identifier of the account.'),
+    account_id: z.uuid(),
     display_name: z.string().describe('Name of the account, as buyers see it.'),
     role: RoleName,
     tier: z.enum(PLAN_NAMES).describe('Plan: `free`, `starter`, `growth` or `scale`.'),
@@ -52,8 +52,7 @@ const memberParams = z.object({
   user_id: z
     .uuid()
     .transform((id) => id as AccountId)
-    .openapi({ param: { name: 'user_id', in: 'path' }, type: 'string' })
-    .describe('Identifier of the person.'),
+    .openapi({ param: { name: 'user_id', in: 'path' }, type: 'string' }),
 });
 
 const Made = z

@@ -6,7 +6,7 @@ import { routes } from '#platform/http/route.ts';
 import { acceptTransfer, startTransfer, withdrawTransfer } from './transfer.ts';
 
 export const TransferBody = z
-  .object({ to: z.uuid().describe('Identifier of the person.'), expires_at: Timestamp })
+  .object({ to: z.uuid(), expires_at: Timestamp })
   .openapi('AccountTransfer', { description: 'Offer of the account to a member.' });
 
 const TransferRequest = z
@@ -57,7 +57,7 @@ export const acceptTransferRoutes = routes('Account').self({
   description:
     'Makes you the owner of the account that your token acts on. The owner of before becomes an admin. Requires a recent sign-in.',
   key: 'none',
-  returns: z.object({ account_id: z.uuid().describe('Identifier of the account.'), role: z.literal('owner') }).openapi('AcceptedTransfer'),
+  returns: z.object({ account_id: z.uuid(), role: z.literal('owner') }).openapi('AcceptedTransfer'),
   codes: ['not_found', 'state_conflict'],
   audit: ['account.transferred'],
   answer: async ({ ctx, actor }) => ({ account_id: await acceptTransfer(ctx, actor), role: 'owner' as const }),

@@ -27,10 +27,7 @@ import { listIdentities } from './store.ts';
 
 const Provider = z.enum(SIGN_IN_PROVIDERS);
 const ProviderParam = z.object({
-  provider: z
-    .string()
-    .openapi({ param: { name: 'provider', in: 'path' }, enum: [...SIGN_IN_PROVIDERS] })
-    .describe('Provider name.'),
+  provider: z.string().openapi({ param: { name: 'provider', in: 'path' }, enum: [...SIGN_IN_PROVIDERS] }),
 });
 const DASHBOARD = '/dashboard';
 
@@ -87,7 +84,7 @@ export const oauthRoutes = routes('Authentication')
       .object({
         providers: z.array(
           z.object({
-            provider: Provider.describe('Provider name.'),
+            provider: Provider,
             configured: z.boolean(),
             callback_url: z.string().describe('Callback URL to register at the provider.'),
             missing: z.array(z.string()),
@@ -114,7 +111,7 @@ export const oauthRoutes = routes('Authentication')
     }),
     returns: z
       .object({
-        provider: Provider.describe('Provider name.'),
+        provider: Provider,
         callback_url: z.string().describe('Callback URL to register at the provider.'),
         authorization_url: z.string(),
       })
@@ -206,15 +203,13 @@ export const oauthRoutes = routes('Authentication')
     description: 'Lists the providers that are linked to this account.',
     returns: z
       .object({
-        items: z
-          .array(
-            z.object({
-              provider: Provider.describe('Provider name.'),
-              email: z.string().optional().describe('Email address.'),
-              linked_at: Timestamp,
-            }),
-          )
-          .describe('Entries of this page.'),
+        items: z.array(
+          z.object({
+            provider: Provider,
+            email: z.string().optional(),
+            linked_at: Timestamp,
+          }),
+        ),
       })
       .openapi('SignInIdentities'),
     answer: async ({ scope, actor }) => {

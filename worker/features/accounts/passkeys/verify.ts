@@ -19,8 +19,8 @@ const Base64Url = (max: number) =>
     .regex(/^[\w-]+$/);
 const CREDENTIAL_ID_MAX = 1364;
 const ofCredential = {
-  id: Base64Url(CREDENTIAL_ID_MAX).describe('Identifier of the credential.'),
-  rawId: Base64Url(CREDENTIAL_ID_MAX).describe('Identifier of the credential.'),
+  id: Base64Url(CREDENTIAL_ID_MAX),
+  rawId: Base64Url(CREDENTIAL_ID_MAX),
   type: z.literal('public-key'),
   authenticatorAttachment: z.string().max(32).nullish(),
   clientExtensionResults: z.record(z.string(), z.unknown()).optional().describe('Results of extensions. Ignored.'),

@@ -47,7 +47,7 @@ const ManifestProduct = z.object({
 });
 
 const ManifestResource = z.object({
-  method: z.string().min(1).max(16).describe('HTTP method.'),
+  method: z.string().min(1).max(16),
   url: Url,
   product_ref: z.string().normalize('NFC').min(1).max(OWN_NAME_MAX).describe('`external_product_id` or name of one of `products`.'),
   units: z.number().default(1),
@@ -64,7 +64,7 @@ export const manifestFields = {
   payout: z
     .object({
       rail_id: z.string().max(64).describe('Payment rail. GET /v1/access/rails lists them.'),
-      wallet_address: z.string().max(64).describe('Address of a Solana wallet.'),
+      wallet_address: z.string().max(64),
     })
     .optional(),
   webhooks: z

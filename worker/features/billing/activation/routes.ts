@@ -80,15 +80,10 @@ const ActivationBody = z
 const clientSetting = (plan: PaidPlan): string => `setSpendControls({ maxAmountPerPayment: '$${PLANS[plan].priceUsdc}' })`;
 
 const describe = (plan: PaidPlan): string =>
-  `Buys the plan for ${PLANS[plan].priceUsdc} USDC by x402 V2. Without PAYMENT-SIGNATURE, returns 402 with the challenge in ` +
-  `PAYMENT-REQUIRED; repeated with PAYMENT-SIGNATURE, returns 200 with PAYMENT-RESPONSE. The public x402 client refuses more than $1 by ` +
-  `default: \`client.${clientSetting(plan)}\`. Paid time retains its value: the same plan lasts ${PLAN_DAYS} days longer; a ` +
-  `higher one begins now and lasts ${PLAN_DAYS} days plus the remaining time, converted at the two prices. \`meta\` of the 402 has the result, ` +
-  '`plan` and `paid_through`, for a payment made now. The new limits apply to the next request. One payment counts once: a repeated call ' +
-  'returns the first response. A lower plan during a higher one is refused with 409. If a higher one began after the payment was sent, it is ' +
-  'extended by the value of the payment. 202 means that the ' +
-  'outcome is not known yet: send the same payment again, never a new one. A setup stays open until then. An ended plan becomes `free` immediately. During a plan ' +
-  'without an end, nothing is sold (409). In the sandbox, a test wallet pays (POST /v1/testing/pay), all responses are those of a purchase, and the plan of the account does not change.';
+  `Buys the plan for ${PLANS[plan].priceUsdc} USDC by x402 V2. The public x402 client refuses more than $1 by default: ` +
+  `\`client.${clientSetting(plan)}\`. The same plan lasts ${PLAN_DAYS} days longer, and a higher one begins immediately. ` +
+  '`meta` of the 402 has the result for a payment made now. One payment counts once. 202 means that the outcome is not known yet: send the ' +
+  'same payment again, never a new one. A lower plan during a higher one is refused with 409.';
 
 function paymentRequired(plan: PaidPlan, { required, header, reason, paymentResponse, result }: PlanChallenge): ApiError {
   const setting = clientSetting(plan);

@@ -4,7 +4,7 @@ import { iso } from '#core/time.ts';
 import { connectorErrors, connectorOf, connectorParams, connectorRoute } from '#features/connected-chats/connector.ts';
 import { slugParam } from '#features/products/resource.ts';
 import { homeOfSlug } from '#platform/db/names/names.ts';
-import { created, ExpiresAt, given, IdentitySessionUuid, idOf, Timestamp } from '#platform/http/openapi.ts';
+import { created, given, IdentitySessionUuid, idOf, Timestamp } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
 import { IDENTITY_PROVIDERS } from '#rules/payment-terms.ts';
 import { completeIdentity, homeOfIdentity, openIdentitySession } from './identity.ts';
@@ -23,9 +23,9 @@ export const identityRoutes = routes('Checkout')
       z
         .object({
           identity_session_id: IdentitySessionUuid,
-          provider: z.enum(IDENTITY_PROVIDERS).describe('Provider name.'),
+          provider: z.enum(IDENTITY_PROVIDERS),
           deep_link: z.string(),
-          expires_at: ExpiresAt,
+          expires_at: Timestamp,
         })
         .openapi('IdentitySession'),
     ),
@@ -63,7 +63,7 @@ export const identityRoutes = routes('Checkout')
               .string()
               .regex(/^[\x21-\x7e]{1,512}$/, 'Expected 1 to 512 visible characters')
               .describe('Access token of the buyer at the platform. Used once to admit the buyer, then erased.'),
-            expires_at: ExpiresAt,
+            expires_at: Timestamp,
           })
           .optional()
           .describe('Grant by which Discord lets the service add the buyer to a guild. Stored encrypted, used once, then erased.'),
@@ -72,12 +72,12 @@ export const identityRoutes = routes('Checkout')
     returns: z
       .object({
         identity_session_id: IdentitySessionUuid,
-        provider: z.enum(IDENTITY_PROVIDERS).describe('Provider name.'),
+        provider: z.enum(IDENTITY_PROVIDERS),
         provider_user_id: z.string().describe('Buyer’s user id on the messaging platform.'),
         username: z.string().optional().describe('Buyer’s user name on the messaging platform.'),
-        status: z.literal('completed').describe('Status of the object.'),
+        status: z.literal('completed'),
         completed_at: Timestamp.describe('Time at which the buyer proved their identity.'),
-        expires_at: ExpiresAt,
+        expires_at: Timestamp,
       })
       .openapi('CompletedIdentity'),
     codes: [...connectorErrors, 'state_conflict', 'identity_expired'],

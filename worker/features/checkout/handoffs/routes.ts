@@ -3,7 +3,7 @@ import { LIFE } from '#core/limits.ts';
 import { iso } from '#core/time.ts';
 import { homeOfSlug } from '#platform/db/names/names.ts';
 import { HttpsUrl, Metadata, OwnName } from '#platform/http/bodies/own-fields.ts';
-import { created, ExpiresAt, given, ProductSlug, ProductUuid } from '#platform/http/openapi.ts';
+import { created, given, ProductSlug, ProductUuid, Timestamp } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
 import { createHandoff, labelOf, loadHandoff } from './handoff.ts';
 
@@ -25,8 +25,8 @@ export const handoffRoutes = routes('Checkout', 'products')
         customer_ref: OwnName.optional().describe(
           'Your own name for the customer: 1 to 180 characters, no control characters, no leading or trailing space. Compared after Unicode NFC.',
         ),
-        email: z.email().max(254).optional().describe('Email address.'),
-        wallet_address: z.string().max(64).optional().describe('Address of a Solana wallet.'),
+        email: z.email().max(254).optional(),
+        wallet_address: z.string().max(64).optional(),
         success_url: HttpsUrl.optional().describe(
           'https URL for buyers after payment; `payment_id` and `status` are added. A hint only: verify the payment from your server.',
         ),
@@ -41,7 +41,7 @@ export const handoffRoutes = routes('Checkout', 'products')
         .object({
           handoff_token: z.string().describe('Token of a hand-off, from its link.'),
           url: z.string().describe('Link for the buyer. Valid for one payment.'),
-          expires_at: ExpiresAt,
+          expires_at: Timestamp,
         })
         .openapi('Handoff'),
     ),
@@ -85,7 +85,7 @@ export const handoffRoutes = routes('Checkout', 'products')
         product_id: ProductUuid,
         slug: ProductSlug,
         customer_label: z.string().optional().openapi({ example: 'gr…@ex….com' }).describe('Shortened name, for the buyer to recognize.'),
-        expires_at: ExpiresAt,
+        expires_at: Timestamp,
       })
       .openapi('ResolvedHandoff'),
     codes: ['handoff_secret_mismatch', 'not_found', 'handoff_expired', 'handoff_not_configured'],

@@ -9,7 +9,7 @@ import type { Ctx } from '#platform/context.ts';
 import { commitWithAnswer } from '#platform/db/once.ts';
 import type { PaymentSession } from '#platform/db/tables/checkout.ts';
 import { Metadata, OwnName } from '#platform/http/bodies/own-fields.ts';
-import { CreatedAt, created, ExpiresAt, given, MoneyBody, PaymentUuid, ProductUuid } from '#platform/http/openapi.ts';
+import { created, given, MoneyBody, PaymentUuid, ProductUuid, Timestamp } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
 import { CHECKOUT_RAILS, RAIL_IDS } from '#rules/product-rails.ts';
 import { planPaymentSession } from './session.ts';
@@ -42,14 +42,14 @@ const PaymentSessionRequest = z
 
 const PaymentSessionBody = z
   .object({
-    payment_session_id: z.uuid().describe('Identifier of the payment session.'),
+    payment_session_id: z.uuid(),
     payment_id: PaymentUuid.optional(),
-    status: z.enum(['open', 'pending_confirmation', 'completed', 'failed', 'expired']).describe('Status of the object.'),
+    status: z.enum(['open', 'pending_confirmation', 'completed', 'failed', 'expired']),
     checkout_url: z.string(),
     product_id: ProductUuid,
     price: MoneyBody,
-    expires_at: ExpiresAt,
-    created_at: CreatedAt,
+    expires_at: Timestamp,
+    created_at: Timestamp,
   })
   .openapi('PaymentSession');
 

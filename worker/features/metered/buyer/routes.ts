@@ -35,7 +35,7 @@ const VOUCHER_EXAMPLE = {
 };
 const CommitRequest = z
   .looseObject({
-    deliveryId: z.string().min(1).max(256).describe('Identifier of the delivery.'),
+    deliveryId: z.string().min(1).max(256),
     voucher: SignedVoucher.optional().describe('Signed promise of a cumulative amount.'),
   })
   .openapi('MeteredCommitRequest', { example: { deliveryId: 'mpp-3yZe7d', voucher: VOUCHER_EXAMPLE } });
@@ -48,8 +48,7 @@ const AnnounceRequest = z
     deliveryId: z
       .string()
       .regex(/^[\x21-\x7e]{1,256}$/)
-      .optional()
-      .describe('Identifier of the delivery.'),
+      .optional(),
     sessionId: z.string().max(64),
   })
   .openapi('MeteredAnnouncement');

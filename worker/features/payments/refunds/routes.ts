@@ -3,7 +3,7 @@ import { toMoneyResource } from '#core/money.ts';
 import { iso } from '#core/time.ts';
 import { MONEY_RETENTION_MS } from '#platform/db/idempotency-record.ts';
 import { TxSignature } from '#platform/http/bodies/tx-signature.ts';
-import { AssetName, ExpiresAt, ok } from '#platform/http/openapi.ts';
+import { AssetName, ok, Timestamp } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
 import { loadPayment } from '../payment.ts';
 import { PaymentBody, toPaymentResource } from '../resource.ts';
@@ -45,7 +45,7 @@ export const refundRoutes = routes('Payments', 'refunds')
       z
         .object({
           transaction: z.string().describe('Solana transaction in base64. Unsigned if the service created it.'),
-          expires_at: ExpiresAt,
+          expires_at: Timestamp,
         })
         .openapi('RefundTransaction'),
       'Unsigned transaction in base64',

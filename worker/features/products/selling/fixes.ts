@@ -21,7 +21,7 @@ export interface Fix {
 export const FixBody = z
   .object({
     detail: Detail,
-    method: z.enum(['GET', 'POST', 'PUT', 'PATCH']).optional().describe('HTTP method.'),
+    method: z.enum(['GET', 'POST', 'PUT', 'PATCH']).optional(),
     path: z.string().optional(),
     body: z.record(z.string(), z.unknown()).optional(),
     transaction: z.string().optional().describe('Unsigned transaction in base64. Sign it with the payout wallet and send it.'),

@@ -19,7 +19,7 @@ const partyFields = {
   address: ShownText(500).describe('Postal address.'),
   tax_id: ShownName(64).describe('Tax number.'),
 };
-const buyerFields = { ...partyFields, email: z.email().max(254).describe('Email address.') };
+const buyerFields = { ...partyFields, email: z.email().max(254) };
 const taxFields = {
   label: ShownName(64),
   rate_percent: decimal.describe('Rate in percent: a decimal as text.'),

@@ -98,7 +98,7 @@ export const pdfRoutes = routes('Receipts', 'receipts')
     description:
       'Emails the public proof of a receipt. At most five a day per receipt and address, and 200 a day per account. The account’s own address must be verified (403 `invalid_authorization`, `meta.reason: email_unverified`). The sandbox sends nothing.',
     body: SendProofRequest,
-    returns: z.object({ detail: Detail, message_id: z.uuid().describe('Identifier of the message.') }).openapi('SendProofResponse'),
+    returns: z.object({ detail: Detail, message_id: z.uuid() }).openapi('SendProofResponse'),
     codes: ['not_found', 'mail_not_configured'],
     once: ({ scope, params, body }, storeAnswer) => sendProof(scope, params.receipt_id, body, storeAnswer),
     audit: {

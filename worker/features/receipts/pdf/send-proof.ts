@@ -19,7 +19,7 @@ import { documentOf, getReceipt, listSales } from '../store.ts';
 
 export const SendProofRequest = z
   .object({
-    email: z.email().max(254).describe('Email address.'),
+    email: z.email().max(254),
     name: ShownName(120).optional(),
     message: ShownName(500).optional(),
     locale: z.enum(LOCALE_NAMES).optional().describe('Language of emails, such as `en`.'),

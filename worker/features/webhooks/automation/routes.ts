@@ -49,7 +49,7 @@ export const integrationRoutes = routes('Integrations', 'webhooks')
     description: 'Delivery health of your webhook endpoints.',
     returns: z
       .object({
-        status: z.enum(['ok', 'degraded']).describe('Status of the object.'),
+        status: z.enum(['ok', 'degraded']),
         endpoints: z
           .object({
             enabled: z.int(),

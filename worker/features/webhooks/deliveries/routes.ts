@@ -14,9 +14,7 @@ import { replayDelivery } from './replay.ts';
 import { readDelivery, SentDeliveryBody } from './sent.ts';
 
 const deliveryParams = z.object({
-  delivery_id: positiveInteger(Number.MAX_SAFE_INTEGER)
-    .openapi({ type: 'integer', param: { name: 'delivery_id', in: 'path' } })
-    .describe('Identifier of the delivery.'),
+  delivery_id: positiveInteger(Number.MAX_SAFE_INTEGER).openapi({ type: 'integer', param: { name: 'delivery_id', in: 'path' } }),
 });
 
 export const deliveryRoutes = routes('Webhooks', 'webhooks')
@@ -28,7 +26,7 @@ export const deliveryRoutes = routes('Webhooks', 'webhooks')
     description: 'Lists deliveries, newest first.',
     query: {
       ...PageQuery,
-      endpoint_id: idOf<EndpointId>().optional().describe('Identifier of the endpoint.'),
+      endpoint_id: idOf<EndpointId>().optional(),
       status: z.enum(DELIVERY.states).optional().describe('Return only objects with this status.'),
     },
     returns: pageOf(DeliveryBody, 'WebhookDeliveryPage'),
@@ -74,8 +72,8 @@ export const deliveryRoutes = routes('Webhooks', 'webhooks')
     description:
       'Lists events of a payment or membership and their deliveries, oldest first unless `order` is `desc`. `next` is null on the last page; otherwise send it as `after`. 404 for a payment or membership of another account.',
     query: {
-      payment_id: idOf<PaymentId>().optional().describe('Identifier of the payment.'),
-      membership_id: idOf<MembershipId>().optional().describe('Identifier of the membership.'),
+      payment_id: idOf<PaymentId>().optional(),
+      membership_id: idOf<MembershipId>().optional(),
       order: z.enum(['asc', 'desc']).default('asc').describe('Order of the events: oldest first (`asc`) or newest first.'),
       after: z.string().max(64).optional().describe('Value of `next` from the previous page.'),
       limit: positiveInteger(TIMELINE.max)
@@ -85,7 +83,7 @@ export const deliveryRoutes = routes('Webhooks', 'webhooks')
     },
     returns: z
       .object({
-        items: z.array(TimelineItem).describe('Entries of this page.'),
+        items: z.array(TimelineItem),
         next: orNull(z.string()).describe('Cursor of the next page; null on the last page.'),
       })
       .openapi('WebhookTimeline'),
@@ -124,8 +122,7 @@ export const deliveryRoutes = routes('Webhooks', 'webhooks')
         .string()
         .max(40)
         .refine((id) => /^evt_[0-9A-HJKMNP-TV-Z]{26}$/.test(id), 'Expected the id of an event')
-        .openapi({ param: { name: 'event_id', in: 'path' }, example: 'evt_01KAJ3V5Y7H2Q8M4N6P9R1S3T5' })
-        .describe('Identifier of the event.'),
+        .openapi({ param: { name: 'event_id', in: 'path' }, example: 'evt_01KAJ3V5Y7H2Q8M4N6P9R1S3T5' }),
     }),
     returns: EventBody,
     codes: ['not_found'],

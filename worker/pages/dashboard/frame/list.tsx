@@ -15,6 +15,8 @@ interface ListTerms<Item> {
   filters: readonly Filter[];
   /** Parameters that every page of the list has. */
   fixed?: Record<string, string>;
+  /** True for a search, which lists nothing until it is asked. */
+  needsFilter?: boolean;
   caption: string;
   head: string[];
   /** Sentence of a list without items and filters, and what to do next. */
@@ -32,7 +34,17 @@ interface Listed<Item> {
 
 /** Body of a screen that lists the items of an operation, with its filters as a form and its pages as links. */
 export const listBody =
-  <Item,>({ operation, filters, fixed = {}, caption, head, empty, row, before }: ListTerms<Item>): Definition['body'] =>
+  <Item,>({
+    operation,
+    filters,
+    fixed = {},
+    needsFilter = false,
+    caption,
+    head,
+    empty,
+    row,
+    before,
+  }: ListTerms<Item>): Definition['body'] =>
   async (screen) => {
     const { c, operations, mode, path } = screen;
     const asked = Object.fromEntries(
@@ -42,17 +54,17 @@ export const listBody =
       }),
     );
     const query = { ...asked, mode };
-    const list = await operations.call<Listed<Item>>(operation, { query: { ...fixed, ...query } });
-    if (!list.ok && list.status !== 422) return list;
-    const { items, has_more: hasMore, page } = list.ok ? list.value : { items: [], has_more: false, page: 1 };
-    const toPage = (to: number) => `${path}?${new URLSearchParams({ ...query, page: String(to) })}`;
     const isFiltered = Object.keys(asked).length > 0;
+    const list = isFiltered || !needsFilter ? await operations.call<Listed<Item>>(operation, { query: { ...fixed, ...query } }) : null;
+    if (list && !list.ok && list.status !== 422) return list;
+    const { items, has_more: hasMore, page } = list?.ok ? list.value : { items: [], has_more: false, page: 1 };
+    const toPage = (to: number) => `${path}?${new URLSearchParams({ ...query, page: String(to) })}`;
     const content = (
       <>
         {before && (await before(screen))}
         <section>
           {filters.length > 0 && <FilterForm screen={screen} filters={filters} asked={asked} />}
-          {!list.ok && <Refused problems={list.problems} />}
+          {list && !list.ok && <Refused problems={list.problems} />}
           {items.length > 0 && (
             <Table caption={caption} head={head}>
               {items.map((item) => row(item, screen))}
@@ -70,7 +82,7 @@ export const listBody =
         </section>
       </>
     );
-    return list.ok ? content : { status: 422, content };
+    return list === null || list.ok ? content : { status: 422, content };
   };
 
 const Refused = ({ problems }: { problems: Problem[] }) => (

@@ -80,6 +80,7 @@ export const OPERATIONS = {
   getNativeSubscription: 'GET /v1/access/native-subscriptions/{authorization_id}',
   stopNativeSubscription: 'POST /v1/access/native-subscriptions/{authorization_id}/stop',
   listCustomers: 'GET /v1/customers',
+  search: 'GET /v1/search',
   getCustomer: 'GET /v1/customers/{customer_id}',
   getCustomerState: 'GET /v1/customers/{customer_id}/state',
   updateCustomer: 'PATCH /v1/customers/{customer_id}',

@@ -193,6 +193,13 @@ function Frame({ screen }: { screen: Screen }) {
           ))}
         </ul>
       </nav>
+      <search>
+        <form method="get" action="/dashboard/search">
+          {mode === 'sandbox' && <input type="hidden" name="mode" value="sandbox" />}
+          <label for="search">Search</label>
+          <input id="search" name="q" type="search" minlength={2} maxlength={200} required />
+        </form>
+      </search>
       <div class="who">
         <a href={linkTo({ mode: mode === 'live' ? 'sandbox' : 'live' }, path)}>{mode === 'live' ? 'Test mode' : 'Live mode'}</a>
         {accounts.length > 1 ? (

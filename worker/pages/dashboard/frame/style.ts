@@ -11,8 +11,8 @@ export const BOARD_STYLE = `
 .board-head [aria-current]{font-weight:650;color:var(--ink)}
 .skip{position:absolute;left:-99rem}
 .skip:focus{position:static}
-.who,.who form{display:flex;flex-wrap:wrap;gap:.5rem;align-items:center}
-.board button,.board select,.board .field input{font:inherit;min-height:2.5rem;padding:.375rem .875rem;border-radius:.625rem;border:1px solid var(--soft);background:var(--card);color:var(--ink)}
+.who,.board-head form{display:flex;flex-wrap:wrap;gap:.5rem;align-items:center}
+.board button,.board select,.board .field input,.board-head input{font:inherit;min-height:2.5rem;padding:.375rem .875rem;border-radius:.625rem;border:1px solid var(--soft);background:var(--card);color:var(--ink)}
 .board select,.board .field input{width:100%}
 .who select{width:auto;max-width:14rem}
 .board button{cursor:pointer;font-weight:600}

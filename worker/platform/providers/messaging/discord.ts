@@ -65,7 +65,7 @@ async function checkTarget(desk: PlatformDesk, { guild_id, channel_id }: Deliver
 export const discord: MessagingPlatform = {
   title: 'Discord',
   targetSchema: z.object({
-    provider: z.literal('discord').describe('Provider name.'),
+    provider: z.literal('discord'),
     guild_id: Snowflake.describe('Discord guild id, as text.'),
     role_id: Snowflake.describe('Discord id of the role that members get.'),
     channel_id: Snowflake.optional().describe('Discord id of the channel for invitations of buyers outside the guild.'),

@@ -79,7 +79,7 @@ const isRefusal = (called: Called, ...why: RegExp[]): boolean =>
 export const telegram: MessagingPlatform = {
   title: 'Telegram',
   targetSchema: z.object({
-    provider: z.literal('telegram').describe('Provider name.'),
+    provider: z.literal('telegram'),
     chat_id: z
       .string()
       .regex(/^-?\d{1,20}$/, 'Expected a chat id, as text')
