@@ -181,6 +181,7 @@ const answersJson = ({ path, contentType, status, documented }: Route) =>
 const NEEDED: Record<string, string> = {
   'GET /v1/access/x402/facilitator/discovery/search': 'query=weather&',
   'GET /v1/access/x402/openapi': 'origin=https://shop.com&',
+  'GET /v1/search': 'q=weather&',
 };
 const closedQueries = builtRoutes.filter((route) => answersJson(route) && !OPEN_QUERIES.includes(nameOf(route)));
 
