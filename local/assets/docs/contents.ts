@@ -23,7 +23,7 @@ export const CHAPTERS: readonly Chapter[] = [
     ],
   },
   { title: 'Agents', pages: ['agents'] },
-  { title: 'Your account', pages: ['account', 'secure-your-account', 'work-as-a-team', 'keys-for-servers', 'audit-log'] },
+  { title: 'Your account', pages: ['dashboard', 'customers', 'account', 'secure-your-account', 'work-as-a-team', 'keys-for-servers', 'audit-log'] },
   { title: 'Guarantees', pages: ['guarantees', 'security-model'] },
   {
     title: 'Move here',
@@ -52,6 +52,7 @@ export const CHAPTERS: readonly Chapter[] = [
     title: 'Architecture',
     pages: [
       'architecture/overview',
+      'architecture/glossary',
       'architecture/adding-a-rail',
       'architecture/adding-a-platform',
       'architecture/adding-a-page',

@@ -25,6 +25,7 @@ const PAGES = [
     'go-live',
     'books-and-taxes',
     'agents',
+    'customers',
     'account',
     'keys-for-servers',
     'secure-your-account',
