@@ -22,6 +22,8 @@ import { ERROR_HELP } from '../../worker/published/errors/words.ts';
 import { EVENT_CATALOG, exampleOf } from '../../worker/published/event-catalog.ts';
 import { METRICS } from '../../worker/published/metric-catalog.ts';
 import { FAILED_MAX, KNOWN_MS } from '../../worker/rules/access/password-tries.ts';
+import { hasRole, ROLE_GROUPS, ROLES, type RoleGroup } from '../../worker/rules/access/roles.ts';
+import { KEY_SCOPES, type KeyScope } from '../../worker/rules/access/scopes.ts';
 import { EVENT_TYPES } from '../../worker/rules/events.ts';
 import {
   ADDRESS_CEILINGS,
@@ -193,6 +195,53 @@ ${table(
   Object.entries(METRICS).map(([name, { type, help }]) => [`\`${name}\``, type, help]),
 )}`;
 
+/** Operations of each group that has any. */
+const GROUP_WORDS: Partial<Record<RoleGroup, string>> = {
+  products: 'products, apps, payment sessions, hand-offs, rails, readiness, subscription plans',
+  payments: 'payments, unmatched money, timeline, native subscriptions',
+  refunds: 'refunds',
+  receipts: 'receipts, PDF, CSV, invoice metadata, proofs',
+  customers: 'customers and their state, memberships, entitlements, grants, repeated deliveries',
+  consume: 'consume, refund of a consumption, settle, facilitator, metered sessions',
+  payouts: 'payout wallets, settings of rails, stop of a subscription',
+  webhooks: 'endpoints, deliveries, events, hooks, claims of chats, domain',
+  sandbox: 'sandbox sessions and test payments',
+  figures: 'summary and analytics',
+  billing: 'plan of the account',
+  tickets: 'support',
+  settings: 'name, appearance, time zone, notices, search',
+  keys: 'API keys',
+  members: 'members and invitations',
+  log: 'audit log',
+  account: 'transfer, deletion, required factor',
+};
+
+function permissionsPage(): string {
+  const scopesFor = (group: RoleGroup): string[] =>
+    (['read', 'write'] as const).map((access) => `${group}:${access}`).filter((scope) => KEY_SCOPES.includes(scope as KeyScope));
+  const accessTo = (group: RoleGroup) => (role: (typeof ROLES)[number]) =>
+    hasRole(role, `${group}:write`) ? 'write' : hasRole(role, `${group}:read`) ? 'read' : '';
+  return `# Permissions and scopes
+
+Each operation is of one group, which \`x-scope\` in \`GET /v1/openapi.json\` names with the access that it needs.
+
+A key may do what its permissions allow: \`read\` reads, \`execute\` writes too, \`admin\` is for staff. \`scopes\` narrow that to some groups, and a key without scopes has all of these. [Keys for servers](../keys-for-servers.md) shows how. A person may do what their role allows, in live mode as in the sandbox. [Work as a team](../work-as-a-team.md) describes the roles.
+
+${table(
+  ['Group', 'Operations', 'Scopes of a key', ...ROLES.map((role) => `\`${role}\``)],
+  ROLE_GROUPS.filter((group) => GROUP_WORDS[group]).map((group) => [
+    `\`${group}\``,
+    GROUP_WORDS[group]!,
+    scopesFor(group)
+      .map((scope) => `\`${scope}\``)
+      .join(' '),
+    ...ROLES.map(accessTo(group)),
+  ]),
+)}
+
+Write includes read. Groups without a scope are for persons alone. A call beyond a role or a scope is 403 \`invalid_authorization\`, with \`meta.reason\` \`role\` or \`scope\` and \`meta.needs\`.`;
+}
+
 /** Returns the text of each page by file name. */
 export function referencePages(): Record<string, string> {
   const pages = {
@@ -201,6 +250,7 @@ export function referencePages(): Record<string, string> {
     'events.md': eventsPage(),
     'configuration.md': configurationPage(),
     'metrics.md': metricsPage(),
+    'permissions.md': permissionsPage(),
   };
   return Object.fromEntries(Object.entries(pages).map(([name, text]) => [name, `${GENERATED}\n\n${text}\n`]));
 }

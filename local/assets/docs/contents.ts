@@ -23,7 +23,10 @@ export const CHAPTERS: readonly Chapter[] = [
     ],
   },
   { title: 'Agents', pages: ['agents'] },
-  { title: 'Your account', pages: ['dashboard', 'customers', 'account', 'secure-your-account', 'work-as-a-team', 'keys-for-servers', 'audit-log'] },
+  {
+    title: 'Your account',
+    pages: ['dashboard', 'customers', 'account', 'secure-your-account', 'work-as-a-team', 'keys-for-servers', 'audit-log'],
+  },
   { title: 'Guarantees', pages: ['guarantees', 'security-model'] },
   {
     title: 'Move here',
@@ -31,7 +34,14 @@ export const CHAPTERS: readonly Chapter[] = [
   },
   {
     title: 'Reference',
-    pages: ['reference/limits', 'reference/errors', 'reference/events', 'reference/configuration', 'reference/metrics'],
+    pages: [
+      'reference/limits',
+      'reference/errors',
+      'reference/events',
+      'reference/permissions',
+      'reference/configuration',
+      'reference/metrics',
+    ],
   },
   {
     title: 'Operations',
