@@ -225,6 +225,19 @@ describe('code examples in a surrounding program', () => {
         console.log(left.join());`,
       prints: '2,1,0',
     }),
+    'protect({ metered': () => ({
+      before: `import { Hono } from 'hono';
+        import { createClient } from ${JSON.stringify(join(ROOT, 'sdk/src/index.ts'))};
+        import { protect } from ${JSON.stringify(join(ROOT, 'sdk/src/hono.ts'))};
+        const client = createClient({ baseUrl: process.env.BASE, key: process.env.SVC_API_KEY });
+        const terms = { price: { asset: 'USDC', amount: '1' }, payout_wallet: '${PAYOUT}', live_mode_confirmed: true };
+        const { product_id: product } = await client.products.create({ name: 'Text by the token', ...terms });
+        const app = new Hono();
+        const writeAbout = (subject) => [subject];`,
+      after: `const answer = await app.request('/write/tides');
+        console.log(answer.status, answer.headers.get('www-authenticate')?.split(' ')[0] ?? (await answer.text()));`,
+      prints: '402 Payment',
+    }),
     HTTPFacilitatorClient: () => ({
       before: `${WALLET} import { Hono } from 'hono';
         import { HTTPFacilitatorClient, x402ResourceServer } from '@x402/core/server';
