@@ -33,6 +33,10 @@ export abstract class PersonObject extends DurableObject<Env> {
     return isNewDevice;
   }
 
+  async learnDevice(session: Session): Promise<void> {
+    this.sessions.learnDevice(session);
+  }
+
   async useSession(session: UsedSession, now: number): Promise<boolean> {
     return this.sessions.use(session, now);
   }

@@ -54,13 +54,14 @@ export class Sessions {
   /**
    * Stores a session that a verified credential began. Sessions of earlier token versions end, and the one unused longest if there are
    * too many. `isFirst`: only if the person never had one, for a registration that is answered again. True if the device is new to a person
-   * who signed in before.
+   * who signed in before: `learnDevice` follows once that is recorded.
    */
   begin(session: Session, isFirst: boolean): boolean {
     const { createdAt: now } = session;
     if (isFirst && this.#tables.rows('SELECT 1 FROM sessions LIMIT 1').length > 0) return false;
     this.expire(now);
-    const isNew = this.#learnDevice(deviceOf(session), now);
+    const isNew = this.#isNewDevice(deviceOf(session), now);
+    if (!isNew) this.learnDevice(session);
     this.#tables.write(
       'INSERT OR IGNORE INTO sessions VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, ?)',
       ...[session.sessionId, session.method, session.factor, session.ip, session.country, session.userAgent],
@@ -72,13 +73,17 @@ export class Sessions {
     return isNew;
   }
 
-  /** True if the person signed in before, but not from this device within DEVICE_MS. The newest one always remains. */
-  #learnDevice(device: string, now: number): boolean {
-    const known = this.#tables.rows<{ id: string; at: number }>('SELECT id, at FROM devices ORDER BY at DESC, id');
+  #isNewDevice(device: string, now: number): boolean {
+    const known = this.#tables.rows<{ id: string; at: number }>('SELECT id, at FROM devices');
+    return known.length > 0 && !known.some(({ id, at }) => id === device && at > now - DEVICE_MS);
+  }
+
+  /** Knows the device of a session for DEVICE_MS. The newest one always remains. */
+  learnDevice(session: Session): void {
+    const [device, now] = [deviceOf(session), session.createdAt];
     this.#tables.write('INSERT INTO devices VALUES (?, ?) ON CONFLICT(id) DO UPDATE SET at = max(at, excluded.at)', device, now);
     this.#tables.write('DELETE FROM devices WHERE at <= ? AND id <> ?', now - DEVICE_MS, device);
     this.#tables.write(`DELETE FROM devices WHERE id IN (SELECT id FROM devices ORDER BY at DESC, id LIMIT -1 OFFSET ${DEVICES_MAX})`);
-    return known.length > 0 && !known.some(({ id, at }) => id === device && at > now - DEVICE_MS);
   }
 
   /** True if the session is open. Reads one row, and stores the time of use once in SEEN_MS. */

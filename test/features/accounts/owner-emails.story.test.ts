@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { DAY } from '#core/time.ts';
 import { OAuthBrowser, somebody } from '../../support/clients/oauth.ts';
 import { ORIGIN } from '../../support/clients/session.ts';
+import { withFaults } from '../../support/faults/faults.ts';
 import { acceptInvitation, addMember, inviteTo } from '../../support/people/team.ts';
 import { letTimeRun, setTime } from '../../support/runner/clock.ts';
 import { testEnv } from '../../support/runner/env.ts';
@@ -178,8 +179,9 @@ describe('security_alert', () => {
   });
 
   describe('new_sign_in', () => {
-    const signIn = (ip: string, userAgent: string, email = ada.email) =>
+    const signIn = (ip: string, userAgent: string, email = ada.email, env = w.env) =>
       w.call('POST', '/v1/auth/login', {
+        env,
         body: { email, password: PASSWORD },
         headers: { 'CF-Connecting-IP': ip, 'User-Agent': userAgent },
       });
@@ -198,6 +200,21 @@ describe('security_alert', () => {
       expect(texts).toHaveLength(3);
       const facts = (await readRows(ada, 'security_alert')).map((row) => JSON.parse(String(row.facts)));
       expect(facts.at(-1)).toMatchObject({ change: 'new_sign_in', session_id: body.session_id, ip: '198.51.100.7', user_agent: CHROME });
+    });
+
+    it('a sign-in that is repeated after a database failure at any step causes its alert', async () => {
+      await signIn('203.0.113.7', FIREFOX);
+      for (const end of ['before', 'after'] as const) {
+        for (let failsAt = 1, isLost = true; isLost; failsAt++) {
+          const ip = `198.51.${end === 'before' ? 100 + failsAt : 200 + failsAt}.7`;
+          const { env } = withFaults(w.env, { [end]: ({ number }: { number: number }) => number === failsAt });
+          isLost = (await signIn(ip, FIREFOX, ada.email, env)).status !== 200;
+          if (isLost) expect((await signIn(ip, FIREFOX)).status).toBe(200);
+          const facts = (await readRows(ada, 'security_alert')).map((row) => JSON.parse(String(row.facts)));
+          expect(facts.filter((one) => one.ip === ip).length, `${end} ${failsAt}`).toBeGreaterThan(0);
+          await testEnv.DB.prepare('DELETE FROM mails WHERE account_id = ?').bind(ada.userId).run();
+        }
+      }
     });
 
     it('a network that was not used for 90 days causes another alert', async () => {

@@ -13,6 +13,8 @@ export type PersonAnswer = { ok: true; factors?: readonly Factor[] } | { ok: fal
 export interface PersonRpc {
   /** Stores a session of the person. `isFirst`: only if the person never had one. True if its device is new to the person. */
   beginSession(session: Session, isFirst?: boolean): Promise<boolean>;
+  /** Knows the device of a session, so that the next sign-in from it causes no alert. */
+  learnDevice(session: Session): Promise<void>;
   /** Accepts a token of the person for another account. Notes the session's use. */
   admitPerson(session: UsedSession, now: number): Promise<PersonAnswer>;
   /** Notes the account that the session acts on. */

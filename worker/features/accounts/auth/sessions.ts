@@ -70,12 +70,12 @@ export async function startSession(
   const { account } = await findActing(ctx, person);
   const started = { sessionId: newId<SessionId>(ctx.wallNow, person.id), method, at: ctx.wallNow, proven, accountId: account.id };
   const session = newSession(origin, person, started);
-  const [isNewDevice] = await Promise.all([
-    personObject(ctx, person.id).beginSession(session),
-    learnNetworks(ctx, person.email, [origin.ip]),
-  ]);
+  const object = personObject(ctx, person.id);
+  const [isNewDevice] = await Promise.all([object.beginSession(session), learnNetworks(ctx, person.email, [origin.ip])]);
   const alert = { change: 'new_sign_in', session_id: session.sessionId } as const;
   await recordSignIn(ctx, person.id, session, { writes: isNewDevice ? planSecurityAlert(homeOf(ctx, person.id), person, alert) : [] });
+  // Last, so that a failed sign-in that is repeated causes the alert. A crash here causes a second one.
+  if (isNewDevice) await object.learnDevice(session);
   return { ...signInBy(started.sessionId, method, started.at), factorTime: proven ? ctx.wallNow : null };
 }
 
