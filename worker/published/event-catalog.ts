@@ -235,7 +235,7 @@ export const EVENT_CATALOG: Record<EventType, CatalogEntry> = {
   },
   'payer.limit_reached': {
     description:
-      'A payer was refused because their payments of a product, pending ones included, have reached `max_per_payer_per_day`: probably an agent in a loop. Sent once per payer, product and day (UTC).',
+      'A payer was refused because their payments of a product have reached `max_per_payer_per_day`: probably an agent in a loop. Sent once per payer, product and day (UTC).',
     subject: 'product',
     object: PayerLimitBody,
     example: payerLimit,

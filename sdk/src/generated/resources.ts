@@ -278,7 +278,7 @@ export interface ProductsResource {
 }
 
 export interface PaymentsResource {
-  /** Sends the signed transaction that connect prepared, or a signed subscription step. The signature is stored before the broadcast, so a closed page loses nothing. */
+  /** Sends the signed transaction that connect prepared, or a signed subscription step. The signature is stored before the broadcast. */
   sendTransaction(paymentId: string, body: SendTransactionRequest, options?: CallOptions): Promise<Answer<SendTransactionResponse>>;
 
   /** Lists payments, newest first, including unmatched money. With `status` and `product_id` together, `total` is exact up to 2,000. */
@@ -290,7 +290,7 @@ export interface PaymentsResource {
   /** Accepts a late, short or second payment of this session, or one of an unidentified buyer, as a new payment. A repeated call returns the same response. */
   acceptUnmatched(paymentId: string, body: AcceptUnmatchedRequest, options?: CallOptions): Promise<Answer<Payment>>;
 
-  /** Prepares a refund from the wallet that was paid to the wallet that paid. Open `/sign#<transaction>` of this service to sign and send it. Once the chain shows it, `refunded` of the payment lists it. */
+  /** Prepares a refund from the wallet that was paid to the wallet that paid. Open `/sign#<transaction>` of this service to sign and send it. Refunds never exceed the received amount. */
   prepareRefund(paymentId: string, body?: RefundTransactionRequest, options?: CallOptions): Promise<Answer<RefundTransaction>>;
 
   /** Confirms a refund from the chain. Optional: the service also finds refunds by itself, a little later. A repeated call returns the same response. */
@@ -299,7 +299,7 @@ export interface PaymentsResource {
   /** Returns a payment. Public: the id is the capability, and the owner sees more fields. Intended for the buyer’s session; merchants should use webhooks. */
   get(paymentId: string, options?: CallOptions): Promise<Answer<CurrentPayment>>;
 
-  /** Confirms a payment from the chain. An unknown signature is stored and checked again, and changes nothing until it is proven: read the payment before you send it again. */
+  /** Confirms a payment from the chain. An unknown signature is stored and checked again: read the payment before you send it again. A transaction that does not pay this session is refused. */
   confirm(body: ConfirmRequest, options?: CallOptions): Promise<Answer<ConfirmResponse>>;
 }
 
@@ -312,7 +312,7 @@ export interface CheckoutResource {
   /** Returns the offer that a buyer sees before payment. */
   getOffer(slug: string, options?: CallOptions): Promise<Answer<Offer>>;
 
-  /** Starts a checkout. Defaults to the first of the offer’s accepted_assets, or to the rail of the payment session. A payment session with a payment in flight returns that payment. */
+  /** Starts a checkout, in the first of the offer’s accepted_assets or over the rail of the payment session. A session with a payment in flight returns that payment. */
   connect(slug: string, body?: ConnectRequest, options?: CallOptions): Promise<Answer<ConnectResponse | IdentityNeeded>>;
 
   /** Starts an identity check: send the buyer to the messaging platform. */
@@ -331,7 +331,7 @@ export interface EntitlementsResource {
   /** Consumes units. Serve only after 200. */
   consume(body: ConsumeRequest, options?: CallOptions): Promise<Answer<ConsumeResponse>>;
 
-  /** Grants units or days without a payment: units for products sold by units, days for products sold by time, either or both for products sold by both. Units add up. */
+  /** Grants units or days without a payment, as the product is sold. Units add up. Days extend `paid_through` from now or from its end, whichever is later. Products sold without any limit accept neither. */
   grant(body: GrantRequest, options?: CallOptions): Promise<Answer<Entitlement>>;
 
   /** Returns consumed units, within 24 hours. Later requests with the Idempotency-Key of the consumption return 409, so that nothing is served for free. */
@@ -345,7 +345,7 @@ export interface EntitlementsResource {
 }
 
 export interface MembershipsResource {
-  /** Finds a membership by wallet_address, customer_ref, email or payment_id, each optionally with product_id. If several match, returns the one with the latest end. */
+  /** Finds a membership by wallet_address, customer_ref, email or payment_id, optionally with product_id: the one with the latest end. */
   lookup(query?: LookupMembershipQuery, options?: CallOptions): Promise<Answer<Membership>>;
 
   /** Lists memberships, newest first. With `wallet_address` and `status` together, `total` is exact up to 2,000. */
@@ -400,13 +400,13 @@ export interface ReceiptsResource {
   /** Returns the merchant’s copy as a PDF, with fee, net and invoice metadata. */
   getPrivatePdf(receiptId: string, options?: CallOptions): Promise<Response>;
 
-  /** Exports receipts as CSV (RFC 4180, UTF-8), at most 100,000 rows; `X-Svc-Truncated: true` if more exist. */
+  /** Exports receipts as CSV (RFC 4180, UTF-8), at most 100,000 rows; `X-Svc-Truncated: true` if more exist. The refunded amount is in the asset of `amount`. */
   export(query?: ExportReceiptsQuery, options?: CallOptions): Promise<Response>;
 
   /** Merges invoice metadata field by field; `null` removes a field, a list replaces the previous one. The metadata is not part of the signed document and appears only in the merchant’s responses and copy. */
   updateInvoiceMetadata(receiptId: string, body: InvoiceMetadataPatch, options?: CallOptions): Promise<Answer<UpdateResponse>>;
 
-  /** Emails the public proof of a receipt. At most five a day per receipt and address, and 200 a day per account. */
+  /** Emails the public proof of a receipt, at most five a day per receipt and address, and 200 per account. Your own address must be verified (403 `invalid_authorization`, `meta.reason: email_unverified`). */
   sendProof(receiptId: string, body: SendProofRequest, options?: CallOptions): Promise<Answer<SendProofResponse>>;
 
   /** Returns the `did:web` document of this service. Its keys sign x402 offers and receipts (extension `offer-receipt`), and receipts. */
@@ -417,7 +417,7 @@ export interface ReceiptsResource {
 }
 
 export interface X402Resource {
-  /** Settles an x402 payment. One payment counts once. Repeated under its key, it returns the first result. */
+  /** Settles an x402 payment. One payment counts once. */
   settle(body: SettleRequest, options?: CallOptions): Promise<Answer<SettleResponse | SettlePending>>;
 }
 
@@ -428,13 +428,13 @@ export interface MeteredSessionsResource {
   /** Returns the current state: deposit, promised, reserved and settled amounts. */
   get(sessionId: string, options?: CallOptions): Promise<Answer<MeteredSession>>;
 
-  /** Closes the session with its highest voucher. No further voucher is accepted. The status is `closing` until the chain has settled it: ask again, or wait for `metered_session.closed`. */
+  /** Closes the session with its highest voucher. The status is `closing` until the chain has settled it: ask again, or wait for `metered_session.closed`. */
   close(sessionId: string, options?: CallOptions): Promise<Answer<MeteredSession>>;
 
   /** Reserves an amount of the deposit for one delivery, until its voucher arrives or the reservation expires. */
   reserve(sessionId: string, body: MeteredDeliveryRequest, options?: CallOptions): Promise<Answer<MeteringDirective>>;
 
-  /** Performs the action of the credential of scheme Payment. Without a credential, returns 402 with the challenge in `WWW-Authenticate`. */
+  /** Performs the action of the credential of scheme Payment. Without one, or with one that is refused, returns 402 with a challenge in `WWW-Authenticate`. */
   authorize(sessionId: string, authorization: string, options?: CallOptions): Promise<Answer<MeteredSession | CommitReceipt>>;
 
   /** Pays for a delivery with a voucher, in the body or in the credential of scheme Payment. The same delivery with the same voucher again returns 200 and `replayed`. */
@@ -459,16 +459,16 @@ export interface NativeSubscriptionsResource {
   /** Lists stored native subscriptions, newest first. With `product_id` and `status` together, `total` is exact up to 2,000. */
   list(query?: ListNativeSubscriptionsQuery, options?: CallOptions): PagePromise<NativeSubscriptionPage>;
 
-  /** Returns the stored state of a native subscription. */
+  /** Returns the stored state of a native subscription. Changes made on the chain without this service are read within seconds of this call, otherwise once a day. */
   get(authorizationId: string, options?: CallOptions): Promise<Answer<NativeSubscription>>;
 
-  /** Stops collecting, immediately and permanently. Requires a person who signed in within the last 15 minutes. Paid time remains valid. */
+  /** Stops collecting, permanently. Requires a person who signed in within the last 15 minutes. Paid time remains valid. */
   stop(authorizationId: string, options?: CallOptions): Promise<Answer<NativeSubscription>>;
 
   /** Creates the transaction that the buyer’s wallet signs to end the subscription. Changes nothing by itself. Buyers can also cancel on the chain at any time, without this service. */
   cancelIntent(authorizationId: string, body: CancelIntentRequest, options?: CallOptions): Promise<Answer<CancelIntent>>;
 
-  /** Confirms a cancellation by the signature of its transaction, or by the signed transaction itself, which the service sends. */
+  /** Confirms a cancellation by the signature of its transaction, or by the signed transaction, which the service sends. */
   cancelConfirm(authorizationId: string, body: CancelProof, options?: CallOptions): Promise<Answer<NativeSubscription>>;
 }
 
@@ -491,7 +491,7 @@ export interface WebhookEndpointsResource {
   /** Delivers missed events again: at most 90 days back and 20,000 events per call, oldest first. Repeat until `scheduled` is 0. */
   recover(endpointId: string, body: RecoverWebhookRequest, options?: CallOptions): Promise<Answer<WebhookRecovery>>;
 
-  /** Sends the example of an event type now, signed and with `"test": true`, and returns the result. Disabled endpoints can be tested. A test never changes the endpoint and appears in no event list. */
+  /** Sends the example of an event type now, signed and with `"test": true`, also to a disabled endpoint. Changes no endpoint and appears in no event list. */
   test(endpointId: string, body?: TestWebhookRequest, options?: CallOptions): Promise<Answer<WebhookTestResult>>;
 }
 
@@ -507,7 +507,7 @@ export interface WebhookDeliveriesResource {
 }
 
 export interface EventsResource {
-  /** Lists events of a payment or membership and their deliveries, oldest first unless `order` is `desc`. */
+  /** Lists events of a payment or membership and their deliveries, oldest first unless `order` is `desc`. Send `next`, unless it is null, as `after`. */
   getTimeline(query?: GetWebhookTimelineQuery, options?: CallOptions): PagePromise<WebhookTimeline>;
 
   /** Lists events in chronological order. With `event_type`, `total` is exact up to 2,000. */
@@ -524,7 +524,7 @@ export interface TestingResource {
   /** Lists the scenarios of the sandbox. */
   listScenarios(options?: CallOptions): Promise<Answer<SandboxScenarios>>;
 
-  /** Runs a scenario. Returns immediately: poll the session, or listen on your sandbox endpoints. Its objects have `livemode: false`, and its customer references begin with its id. */
+  /** Runs a scenario. Poll the session, or listen on your sandbox endpoints. Its objects have `livemode: false`, and its customer references begin with its id. Erased 30 days after its end. */
   createSession(body: SandboxSessionRequest, options?: CallOptions): Promise<Answer<SandboxSession>>;
 
   /** Lists recent sandbox sessions, newest first. */
@@ -533,13 +533,13 @@ export interface TestingResource {
   /** Returns a sandbox session. */
   getSession(sessionId: string, options?: CallOptions): Promise<Answer<SandboxSession>>;
 
-  /** Advances the clock of the session. Everything due on the way happens in order and at its time. At most 400 days per call. */
+  /** Advances the clock of the session. Everything due on the way happens in order and at its time. At most 400 days per call, one call at a time, for 60 days after the session began. */
   advance(sessionId: string, body: AdvanceRequest, options?: CallOptions): Promise<Answer<SandboxSession>>;
 
-  /** Pays as a test wallet. A payment is signed and broadcast on the simulated chain, but not confirmed: confirm it as your page would, or wait until it is found. */
+  /** Pays as a test wallet. A payment is signed and broadcast on the simulated chain, but not confirmed: confirm it, or wait until it is found. An x402 challenge returns the value of PAYMENT-SIGNATURE. */
   pay(body: TestPaymentRequest, options?: CallOptions): Promise<Answer<TestPayment>>;
 
-  /** Signs in as a test wallet that has paid, with what an x402 challenge offers. Returns the value that an agent sends as SIGN-IN-WITH-X. */
+  /** Signs in as a test wallet that has paid, with what an x402 challenge names. Returns the value of SIGN-IN-WITH-X. The wallet is that of `POST /v1/testing/pay` under the same name. */
   signIn(body: TestSignInRequest, options?: CallOptions): Promise<Answer<TestSignIn>>;
 
   /** Completes a buyer’s identity check as the connector would. */
@@ -572,7 +572,7 @@ export interface RailSettingsResource {
   /** Lists your settings of every rail, and whether the payout accounts exist. */
   list(options?: CallOptions): Promise<Answer<RailSettingPage>>;
 
-  /** Updates your setting of a rail. A key may set the first payout wallet of the account, or a known one. In live mode any other wallet requires a person who signed in within the last 15 minutes. */
+  /** Updates your setting of a rail. In live mode a payout wallet that is neither the first nor a known one requires a person who signed in within the last 15 minutes. */
   update(
     railId: 'solana_usdc' | 'solana_sol' | 'solana_usdc_subscription' | 'x402_solana_usdc' | 'mpp_solana_usdc',
     body: RailSettingUpdate,
@@ -581,10 +581,10 @@ export interface RailSettingsResource {
 }
 
 export interface AnalyticsResource {
-  /** Returns payments, members and deliveries by day. Days are in the account’s time zone. */
+  /** Returns payments, members and deliveries by day. Days are in the account’s time zone. `start_date` and `end_date` are inclusive and take precedence over `window_days`; at most 90 days. */
   get(query?: GetAnalyticsQuery, options?: CallOptions): Promise<Answer<Analytics>>;
 
-  /** Exports the daily figures as CSV. Days are in the account’s time zone. */
+  /** Exports the daily figures as CSV. Days are in the account’s time zone. `start_date` and `end_date` are inclusive and take precedence over `window_days`; at most 90 days. */
   export(query?: ExportAnalyticsQuery, options?: CallOptions): Promise<Response>;
 }
 
@@ -601,7 +601,7 @@ export interface AccountResource {
   /** Returns the change that a security email reported, and what taking it back would end. Does not consume the token. */
   previewNotMe(body: LinkRequest, options?: CallOptions): Promise<Answer<NotMePreview>>;
 
-  /** Takes back a change that a security email reported: restores the email address of before, ends the access that was added since, and all sessions, the password and the recovery codes. */
+  /** Takes back a change that a security email reported: restores the former email address, ends the access added since, all sessions and the password, and emails a link to set one. Works once, for 7 days. */
   notMe(body: LinkRequest, options?: CallOptions): Promise<Answer<NotMeResult>>;
 
   /** Lists payout wallets by address, each with up to 50 products. */
@@ -631,19 +631,19 @@ export interface AccountResource {
   /** Returns the calling account. */
   get(options?: CallOptions): Promise<Answer<Account>>;
 
-  /** Updates settings; an empty text clears one. `updated_fields` lists the changed fields, settings as dotted paths. */
+  /** Updates settings; an empty text clears one. `updated_fields` lists what changed as dotted paths. */
   update(body: UpdateAccountRequest, options?: CallOptions): Promise<Answer<UpdateResponse>>;
 
   /** Changes the email address or the password. An account without a password sets its first one within 15 minutes of signing in, without `current_password`. */
   changeSecurity(body: ChangeSecurityRequest, options?: CallOptions): Promise<Answer<UpdateResponse>>;
 
-  /** Deletes the account. Requires a person who signed in within the last 15 minutes. Sessions, keys and webhooks end, and personal data is erased. Payments, memberships and receipts remain. */
+  /** Deletes the account. Requires a person who signed in within the last 15 minutes. Sessions, keys and webhooks end, and personal data is erased; payments, memberships and receipts remain. */
   delete(options?: CallOptions): Promise<Answer<DetailResponse>>;
 
-  /** Returns options for `navigator.credentials.create`, valid for five minutes. Requires a recent sign-in, and with a factor a recent proof of it (403 `step_up_required`). */
+  /** Returns options for `navigator.credentials.create`, valid for five minutes. Requires a recent sign-in, with a factor if you have one (403 `step_up_required`). */
   beginPasskeyRegistration(options?: CallOptions): Promise<Answer<PasskeyRegistrationCeremony>>;
 
-  /** Registers a passkey. With the first factor the response has recovery codes. A refused response names the problem: `challenge`, `origin`, `rp_id`, `user_verification` or `format`. */
+  /** Registers a passkey. With the first factor the response has recovery codes. `meta.reason` of a refusal: `challenge`, `origin`, `rp_id`, `user_verification` or `format`. */
   registerPasskey(body: RegisterPasskeyRequest, options?: CallOptions): Promise<Answer<RegisteredPasskey>>;
 
   /** Lists your passkeys, the earliest first. */
@@ -652,19 +652,19 @@ export interface AccountResource {
   /** Renames one of your passkeys. */
   renamePasskey(passkeyId: string, body: RenamePasskeyRequest, options?: CallOptions): Promise<Answer<Passkey>>;
 
-  /** Removes a passkey and ends the sessions that it began. The only sign-in method of an account cannot be removed (409 `state_conflict`). */
+  /** Removes a passkey and ends the sessions that it began. The only sign-in method cannot be removed (409 `state_conflict`). */
   removePasskey(passkeyId: string, options?: CallOptions): Promise<Answer<object>>;
 
   /** Returns a secret for an authenticator app, in place of one that waits for its first code. Confirm it with a code within ten minutes. */
   beginTotp(options?: CallOptions): Promise<Answer<PendingTotp>>;
 
-  /** Removes the authenticator app. A repeated call changes nothing. Requires a recent sign-in, and with a factor a recent proof of it (403 `step_up_required`). */
+  /** Removes the authenticator app. A repeated call changes nothing. Requires a recent sign-in, with a factor if you have one (403 `step_up_required`). */
   removeTotp(options?: CallOptions): Promise<Answer<object>>;
 
   /** Confirms the pending authenticator app with a code. With the first factor the response has recovery codes. The fifth wrong code within five minutes returns 429 `rate_limited`. */
   confirmTotp(body: ConfirmTotpRequest, options?: CallOptions): Promise<Answer<ConfirmedTotp>>;
 
-  /** Returns ten new recovery codes and ends the earlier ones. Requires a recent sign-in, and with a factor a recent proof of it (403 `step_up_required`). */
+  /** Returns ten new recovery codes and ends the earlier ones. Requires a recent sign-in, with a factor if you have one (403 `step_up_required`). */
   renewRecoveryCodes(options?: CallOptions): Promise<Answer<RecoveryCodes>>;
 
   /** Returns the domain that buyers see next to your name while it is verified, and the token that proves it. 404 if no domain is set. */
@@ -690,7 +690,7 @@ export interface MembersResource {
   /** Gives a member another role, from the next request on. Requires a person who signed in within the last 15 minutes. The owner alone makes, changes and removes admins. */
   changeRole(userId: string, body: ChangeRoleRequest, options?: CallOptions): Promise<Answer<Member>>;
 
-  /** Removes a member, from the next request on. Requires a person who signed in within the last 15 minutes. Members may remove themselves at any time. The owner cannot be removed (409 `state_conflict`). */
+  /** Removes a member, from the next request on. Requires a person who signed in within the last 15 minutes, but for oneself. The owner cannot be removed (409 `state_conflict`). */
   remove(userId: string, query?: RemoveMemberQuery, options?: CallOptions): Promise<Answer<object>>;
 
   /** Offers the ownership to a member for 7 days, and replaces an earlier offer. At most ten a day. The member needs a verified email address, and a second factor if you have one (409 `state_conflict`). */
@@ -702,7 +702,7 @@ export interface MembersResource {
   /** Makes you the owner of the account that your token acts on. The owner of before becomes an admin. Requires a recent sign-in. */
   acceptTransfer(options?: CallOptions): Promise<Answer<AcceptedTransfer>>;
 
-  /** Emails an invitation. Its link works once, for 7 days. Members and open invitations take the seats of the plan. At most 20 a day, and three emails an hour to one address. */
+  /** Emails an invitation that works once, for 7 days. Members and open invitations take the seats of the plan. At most 20 a day, and three an hour to one address. Your own address must be verified. */
   invite(body: InviteRequest, options?: CallOptions): Promise<Answer<Invitation>>;
 
   /** Lists the invitations of the account, newest first. Those that ended are listed for a month. */
@@ -756,7 +756,7 @@ export interface DeliveryResource {
   /** Checks that the platform recognizes the bot. A platform is called at most once in ten seconds; the last result is returned in between. The sandbox calls no platform. */
   test(body: DeliveryTestRequest, options?: CallOptions): Promise<Answer<DeliveryTest>>;
 
-  /** Creates a code that an administrator posts in the chat or guild, valid for 10 minutes. Products can name only chats and guilds that their account has claimed. */
+  /** Creates a code that an administrator posts in the chat or guild within 10 minutes. Products can name only claimed chats and guilds. */
   beginClaim(body: BeginClaimRequest, options?: CallOptions): Promise<Answer<BegunClaim>>;
 
   /** Lists the chats and guilds of the account, oldest first. */
@@ -795,7 +795,7 @@ export interface TicketsResource {
   /** Lists tickets, ordered by the latest message, newest first. */
   list(query?: ListTicketsQuery, options?: CallOptions): PagePromise<SupportTicketPage>;
 
-  /** Returns a ticket with its newest messages (at most 50) and the timeline of its subject. If older messages exist, `messages_before` is the value of `before` that returns them. */
+  /** Returns a ticket with its newest messages (at most 50) and the timeline of its subject. `messages_before` is the value of `before` for older ones. */
   get(ticketId: string, query?: GetTicketQuery, options?: CallOptions): Promise<Answer<SupportThread>>;
 
   /** Adds a message to a ticket. A resolved ticket is reopened. */
@@ -821,10 +821,10 @@ export interface BillingResource {
   /** Returns the plan of the account, its source and its current usage. */
   getSummary(options?: CallOptions): Promise<Answer<BillingSummary>>;
 
-  /** Creates a card checkout. Requires a person who signed in within the last 15 minutes; keys are refused with 403. Send the person to `checkout_url`. */
+  /** Creates a card checkout at `checkout_url`. Requires a person who signed in within the last 15 minutes. A repeated request for the same plan returns the same open page; another plan closes it. */
   createCheckout(body: BillingCheckoutRequest, options?: CallOptions): Promise<Answer<BillingCheckout>>;
 
-  /** Creates a session of the card portal. Requires a person who signed in within the last 15 minutes; keys are refused with 403. Returns 409 `state_conflict` before the first purchase by card. */
+  /** Creates a session of the card portal. Requires a person who signed in within the last 15 minutes. 409 `state_conflict` before the first purchase by card. */
   createPortal(body?: BillingPortalRequest, options?: CallOptions): Promise<Answer<BillingPortal>>;
 
   /** Reads the plan from the payment processor and returns the summary. Safe to repeat. */
@@ -835,15 +835,15 @@ export interface FacilitatorResource {
   /** Lists supported payments. The base URL of the facilitator ends before `/supported`. Use it in any x402 V2 resource server, with your key in `X-Svc-Key` for verify and settle. */
   getSupported(options?: CallOptions): Promise<Answer<FacilitatorSupported>>;
 
-  /** Verifies a payment. Body and response follow the x402 reference; a refusal is 200 as well. `payTo` must be your payout wallet: that of the x402 rail, of your account, or of one of your live products. */
+  /** Verifies a payment. Body and response follow the x402 reference; a refusal is 200 as well. `payTo` must be your payout wallet: of the x402 rail, your account or a live product. */
   verify(body: FacilitatorRequest, options?: CallOptions): Promise<Answer<FacilitatorVerification>>;
 
-  /** Settles a payment. Body and response follow the x402 reference; a refusal is 200 as well. The payment itself is the idempotency key: it is settled once. */
+  /** Settles a payment. Body and response follow the x402 reference; a refusal is 200 as well. A payment is settled once: of concurrent calls, one gets `success: true` and the others `duplicate_settlement`. */
   settle(body: FacilitatorRequest, options?: CallOptions): Promise<Answer<FacilitatorSettlement>>;
 }
 
 export interface ListingsResource {
-  /** Lists what of yours is in the public catalogue, and why the rest is not, each with its fix: every route of your products, and every resource that the facilitator knows. */
+  /** Lists what of yours is in the public catalogue, and why the rest is not, each with its fix: the routes of your products, and the resources that the facilitator knows. */
   list(query?: ListListingsQuery, options?: CallOptions): PagePromise<ListingPage>;
 
   /** Deletes a resource of the facilitator from the catalogue. A later settled payment adds it again. A listing of a product ends with its route or with `discovery.listed: false`. */
@@ -854,7 +854,7 @@ export interface ListingsResource {
 }
 
 export interface CatalogueResource {
-  /** Lists resources of all merchants that agents can buy, newest first. Each one answered a call of the service with a challenge of its merchant within the last 72 hours. */
+  /** Lists resources of all merchants that agents can buy, newest first: those that answered with a challenge of their merchant within the last 72 hours. In the form of the x402 reference. */
   list(query?: ListCatalogueResourcesQuery, options?: CallOptions): Promise<Answer<CatalogueResourcePage>>;
 
   /** Finds resources by the beginnings of words in service name, tags, summary, path and tool. Resources with more of the words come first, then those with words in better fields. */
@@ -865,16 +865,16 @@ export interface CatalogueResource {
 }
 
 export interface AgentSetupResource {
-  /** Starts a setup. Needs no credential. `setup_secret` and `sandbox_api_key` are shown only in this response. */
+  /** Starts a setup. `setup_secret` and `sandbox_api_key` are shown only in this response. The setup ends after 24 hours unless a plan is activated with its secret. Follow `next_actions`. */
   create(body: CreateSetupIntentRequest, options?: CallOptions): Promise<Answer<CreatedSetupIntent>>;
 
   /** Returns the setup and its next actions. An unknown setup, a wrong secret, and a secret of another setup return the same 404. */
   get(setupIntentId: string, body: SetupIntentStatusRequest, options?: CallOptions): Promise<Answer<SetupIntent>>;
 
-  /** Replaces the previous manifest until the setup is approved. Afterwards the only accepted change is to a manifest that requests live mode and meets its rules. */
+  /** Replaces the previous manifest until the setup is approved; afterwards only one that requests live mode is accepted. */
   putManifest(setupIntentId: string, body: SetupManifestRequest, options?: CallOptions): Promise<Answer<SetupIntent>>;
 
-  /** Approves the setup. A live key requires a plan and a manifest with `live_requested: true`, and is shown once. A second request while a live key is active returns 409 `state_conflict`. */
+  /** Approves the setup. A live key requires a plan and a manifest with `live_requested: true`, and is shown once. An active live key must be named in `replace_live_key_id` (else 409 `state_conflict`). */
   approve(setupIntentId: string, body: ApproveSetupIntentRequest, options?: CallOptions): Promise<Answer<ApprovedSetupIntent>>;
 }
 
@@ -885,7 +885,7 @@ export interface AuthResource {
   /** Signs in with an email address and a password. A person with a factor gets 401 `factor_required` with a ticket for `POST /v1/auth/factor`. */
   login(body: LoginRequest, options?: CallOptions): Promise<Answer<AuthResponse>>;
 
-  /** Signs in with the token of an email that was sent because the password was right, after a login was refused with `email_link_required`. The link works once, for 15 minutes. */
+  /** Signs in with the token of the email after `email_link_required`. The link works once, for 15 minutes. A person with a factor gets 401 `factor_required`. */
   loginWithEmailLink(body: EmailLinkRequest, options?: CallOptions): Promise<Answer<AuthResponse>>;
 
   /** Creates a Sign-In With Solana message for this wallet. Valid once, for five minutes. */
@@ -918,7 +918,7 @@ export interface AuthResource {
   /** Signs in with a passkey, which needs no second factor. */
   loginWithPasskey(body: PasskeyLoginRequest, options?: CallOptions): Promise<Answer<AuthResponse>>;
 
-  /** Completes a sign-in that was refused with 401 `factor_required`, with its ticket and one proof: a code of the authenticator app, a recovery code, or a passkey with the options of `POST /v1/auth/passkey/options`. */
+  /** Completes a sign-in that was refused with 401 `factor_required`, with its ticket and one proof. The fifth wrong proof spends the ticket. */
   loginWithFactor(body: FactorRequest, options?: CallOptions): Promise<Answer<AuthResponse>>;
 
   /** Returns options for `navigator.credentials.get` with your passkeys, valid for five minutes. */
@@ -930,13 +930,13 @@ export interface AuthResource {
   /** Sends a password reset link. The response and its timing are the same for every address. The link works once, for 30 minutes. */
   forgotPassword(body: ForgotPasswordRequest, options?: CallOptions): Promise<Answer<DetailResponse>>;
 
-  /** Sets a new password by the token from the email. All sessions end. If the address was never verified, all other access ends as well, and open checkouts are closed. */
+  /** Sets a new password by the token from the email, and ends all sessions. If the address was never verified, all other access ends as well. */
   resetPassword(body: ResetPasswordRequest, options?: CallOptions): Promise<Answer<DetailResponse>>;
 
   /** Lists sign-in providers, and the missing configuration of each. */
   listProviders(options?: CallOptions): Promise<Answer<OAuthProviders>>;
 
-  /** Starts a sign-in and sets a cookie that binds it to this browser for ten minutes. With a token of a recent sign-in, the provider is linked to that account. */
+  /** Starts a sign-in, bound to this browser for ten minutes. With a token of a recent sign-in, the provider is linked to that account. */
   startOAuth(provider: 'google' | 'github', query?: StartOAuthQuery, options?: CallOptions): Promise<Answer<OAuthStart>>;
 
   /** Completes a sign-in that ended in `password_required`: links the provider and signs in. The ticket works once, for ten minutes. */

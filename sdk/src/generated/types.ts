@@ -66,7 +66,7 @@ export interface WalletNonce {
 export interface WalletLoginRequest {
   /** Address of a Solana wallet, in base58. */
   wallet_address: string;
-  /** Ed25519 signature, in base58, of `message` or of the bare `message_nonce`. */
+  /** Ed25519 signature, in base58, of `message` or of the bare `message_nonce`. A session of the bare nonce cannot set a payout wallet or a password, move an external product id or delete the account. */
   signed_message: string;
   message_nonce: string;
 }
@@ -524,7 +524,7 @@ export interface UpdateAccountRequest {
   };
   /** Appearance of your checkout pages. */
   merchant_settings?: MerchantSettingsPatch;
-  /** Pauses all sales in both modes: checkout, payment sessions, x402 and metered sessions answer 409 with reason `paused`. What has begun finishes. Resuming requires a recent sign-in. */
+  /** Pauses all sales in both modes: they answer 409 with reason `paused`. What has begun finishes. Resuming requires a recent sign-in. */
   sales_paused?: boolean;
   /** Refuses members without a second factor. Set by an owner who has one. */
   require_factor?: boolean;
@@ -1390,14 +1390,14 @@ export interface Subscribing {
   period_hours: number;
   /** Remaining steps to sign, in order. If empty, the first period is collected next. */
   steps: {
-    /** Kind of the step. `approve`: allows the subscriptions program to collect, once for all subscriptions of the wallet; for a wallet that is already subscribed it proves ownership of the checkout. */
+    /** Kind of the step. `approve`: allows the subscriptions program to collect. `subscribe`: accepts the terms. `resume`: withdraws a cancellation. `revoke`: ends a subscription that cannot continue. */
     kind: 'approve' | 'subscribe' | 'resume' | 'revoke';
     /** Unsigned transaction in base64. Sign it and send it to POST /v1/payments/{payment_id}/transaction. Absent until the previous step has landed: GET /v1/payments/{payment_id} returns it then. */
     transaction?: string;
     /** Last block height at which the transaction is valid. Request a new transaction afterwards. */
     last_valid_block_height?: number;
   }[];
-  /** Reason `steps` is empty although steps remain. `refused`: the network would refuse the next step. `plan_missing`: the plan accepts no further subscribers. */
+  /** Reason `steps` is empty although steps remain. `refused`: the network would refuse the next one. `plan_missing`: no further subscribers. `ending`: a cancelled subscription must end first. */
   problem?: 'refused' | 'plan_missing' | 'ending' | 'subscribed' | 'unavailable';
   /** Page at which the buyer views and cancels the existing subscription, if `problem` is `subscribed`. */
   manage_url?: string;
@@ -1702,7 +1702,7 @@ export interface ConnectRequest {
   identity_session_id?: string;
   /** Payment session from POST /v1/access/payment-sessions. Its price, customer and success URL take precedence. It is paid once. */
   payment_session_id?: string;
-  /** Unsigned payment of this product to replace. It fails with `replaced`, and the response is a new payment, in `asset` or with a new expiry. */
+  /** Unsigned payment of this product to replace, in `asset` or with a new expiry. It fails with `replaced`. Price, customer, identity, session and hand-off are copied; other fields are ignored. */
   replaces_payment_id?: string;
 }
 
@@ -2621,7 +2621,7 @@ export interface ProductRail extends Omit<Rail, 'reason'> {
 }
 
 export interface SubscriptionPlan {
-  /** Status of the plan. `outdated`: the product has a new price, period or payout wallet since the plan was published. */
+  /** Status of the plan. `outdated`: price, period or payout wallet have changed: publish a new plan; existing subscribers stay on theirs. `sunset`: closed to new subscribers by its owner. */
   status: 'unpublished' | 'published' | 'outdated' | 'sunset';
   /** Address of the plan of the current terms, published or not. */
   plan_address: string;
@@ -4022,7 +4022,7 @@ export interface ListPaymentsQuery {
   min_amount?: string;
   /** Return only payments of at most this amount. */
   max_amount?: string;
-  /** Search text: the beginning (4 characters or more) of a payment id, receipt id, transaction signature, wallet or email address, or a whole payment identifier, else a memo, or part of a customer reference or product name. */
+  /** Search text: the beginning (4 characters or more) of a payment id, receipt id, signature, wallet or email address, a whole payment identifier, else a memo, or part of a customer reference or product name. */
   q?: string;
 }
 
@@ -4061,7 +4061,7 @@ export interface ListMembershipsQuery {
   customer_id?: string;
   /** Return only objects of the customer with this wallet. */
   wallet_address?: string;
-  /** Search text. Matches the beginning (4 characters or more) of a payment id, receipt id, transaction signature, wallet, email address or membership id. */
+  /** Search text: the beginning (4 characters or more) of a payment id, receipt id, signature, wallet, email address or membership id, else part of a customer reference or product name among the 20,000 newest memberships. */
   q?: string;
 }
 
@@ -4106,7 +4106,7 @@ export interface ListReceiptsQuery {
   per_page?: number;
   /** Return only objects of this wallet. */
   wallet?: string;
-  /** Search text. Matches the beginning (4 characters or more) of a payment id, receipt id, transaction signature, wallet or email address. */
+  /** Search text: the beginning (4 characters or more) of a payment id, receipt id, signature, wallet or email address, or words of the product name, invoice number, reference or billed name. */
   q?: string;
   /** Return only objects of this product. */
   product_id?: string;
@@ -4117,7 +4117,7 @@ export interface ListReceiptsQuery {
 export interface ExportReceiptsQuery {
   /** Return only objects of this wallet. */
   wallet?: string;
-  /** Search text. Matches the beginning (4 characters or more) of a payment id, receipt id, transaction signature, wallet or email address. */
+  /** Search text: the beginning (4 characters or more) of a payment id, receipt id, signature, wallet or email address, or words of the product name, invoice number, reference or billed name. */
   q?: string;
   /** Return only objects of this product. */
   product_id?: string;

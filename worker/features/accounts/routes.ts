@@ -204,7 +204,7 @@ const UpdateAccountRequest = z
       .boolean()
       .optional()
       .describe(
-        'Pauses all sales in both modes: checkout, payment sessions, x402 and metered sessions answer 409 with reason `paused`. What has begun finishes. Resuming requires a recent sign-in.',
+        'Pauses all sales in both modes: they answer 409 with reason `paused`. What has begun finishes. Resuming requires a recent sign-in.',
       ),
     require_factor: z.boolean().optional().describe('Refuses members without a second factor. Set by an owner who has one.'),
   })
@@ -244,7 +244,7 @@ export const accountRoutes = routes('Account', 'settings')
     sdk: 'account.update',
     summary: 'Update the account',
     description:
-      'Updates settings; an empty text clears one. `updated_fields` lists the changed fields, settings as dotted paths. A `checkout_logo_url` is fetched whenever it is saved: a PNG or JPEG of at most 200 KB appears on PDF receipts. `detail` gives the reason if it cannot be used.',
+      'Updates settings; an empty text clears one. `updated_fields` lists what changed as dotted paths. `checkout_logo_url` is fetched whenever it is saved: a PNG or JPEG of at most 200 KB appears on PDF receipts, else `detail` gives the reason.',
     body: UpdateAccountRequest,
     returns: UpdateResponse,
     codes: ['state_conflict'],
@@ -289,7 +289,7 @@ export const accountRoutes = routes('Account', 'settings')
     agent: { confirm: true },
     summary: 'Delete the account',
     description:
-      'Deletes the account. Requires a person who signed in within the last 15 minutes. Sessions, keys and webhooks end, and personal data is erased. Payments, memberships and receipts remain. A payment in flight is still confirmed. A repeated call returns 403 `account_deleted`.',
+      'Deletes the account. Requires a person who signed in within the last 15 minutes. Sessions, keys and webhooks end, and personal data is erased; payments, memberships and receipts remain. A repeated call returns 403 `account_deleted`.',
     returns: DetailResponse,
     refusals: merchantBodyErrors(...malformedKeyErrors, 'state_conflict'),
     audit: ['account.deleted'],

@@ -19,8 +19,8 @@ const AnalyticsQuery = {
 };
 
 const DAYS =
-  'Days are in the account’s time zone. `start_date` and `end_date` are inclusive, require each other, and take precedence over `window_days`; a window is ' +
-  `at most ${WINDOW_DAYS_MAX} days. Refunds and orphaned payments change the figures of the day of the payment.`;
+  'Days are in the account’s time zone. `start_date` and `end_date` are inclusive and take precedence over `window_days`; ' +
+  `at most ${WINDOW_DAYS_MAX} days. Refunds and orphaned payments change the day of the payment.`;
 
 type Query = z.infer<z.ZodObject<typeof AnalyticsQuery>>;
 const asked = ({ window_days, daily_days, start_date, end_date }: Query) => ({

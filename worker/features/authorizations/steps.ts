@@ -21,7 +21,7 @@ export const SubscribingBody = z
           kind: z
             .enum(KINDS)
             .describe(
-              'Kind of the step. `approve`: allows the subscriptions program to collect, once for all subscriptions of the wallet; for a wallet that is already subscribed it proves ownership of the checkout. `subscribe`: accepts the terms of this subscription. `resume`: withdraws a cancellation. `revoke`: ends a subscription that cannot continue.',
+              'Kind of the step. `approve`: allows the subscriptions program to collect. `subscribe`: accepts the terms. `resume`: withdraws a cancellation. `revoke`: ends a subscription that cannot continue.',
             ),
           transaction: z
             .string()
@@ -40,7 +40,7 @@ export const SubscribingBody = z
       .enum(STEP_PROBLEMS)
       .optional()
       .describe(
-        'Reason `steps` is empty although steps remain. `refused`: the network would refuse the next step. `plan_missing`: the plan accepts no further subscribers. `ending`: a cancelled subscription must end first. `subscribed`: the wallet is already subscribed and its period is paid. `unavailable`: no node responds.',
+        'Reason `steps` is empty although steps remain. `refused`: the network would refuse the next one. `plan_missing`: no further subscribers. `ending`: a cancelled subscription must end first. `subscribed`: already paid. `unavailable`: no node responds.',
       ),
     manage_url: z
       .string()

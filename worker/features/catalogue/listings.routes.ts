@@ -72,7 +72,7 @@ export const listingRoutes = routes('x402', 'products')
     sdk: 'listings.list',
     summary: 'List your listings',
     description:
-      'Lists what of yours is in the public catalogue, and why the rest is not, each with its fix: every route of your products, and every resource that the facilitator knows. A product without routes is one entry.',
+      'Lists what of yours is in the public catalogue, and why the rest is not, each with its fix: the routes of your products, and the resources that the facilitator knows.',
     query: { ...PageQuery, ...ModeQuery, product_id: idOf<ProductId>().optional().describe('Return only objects of this product.') },
     returns: pageOf(ListingBody, 'ListingPage'),
     answer: async ({ scope, query: { product_id: productId, ...query } }) => {

@@ -64,7 +64,7 @@ export const catalogueRoutes = routes('x402')
     sdk: 'catalogue.list',
     summary: 'List resources for sale',
     description:
-      'Lists resources of all merchants that agents can buy, newest first. Each one answered a call of the service with a challenge of its merchant within the last 72 hours. In the form of the x402 reference, so that its clients read it.',
+      'Lists resources of all merchants that agents can buy, newest first: those that answered with a challenge of their merchant within the last 72 hours. In the form of the x402 reference.',
     bucket: 'payload',
     query: {
       ...filters,

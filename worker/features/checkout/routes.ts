@@ -76,7 +76,7 @@ const ConnectRequest = z
     replaces_payment_id: idOf<PaymentId>()
       .optional()
       .describe(
-        'Unsigned payment of this product to replace. It fails with `replaced`, and the response is a new payment, in `asset` or with a new expiry. Price, customer, identity, session and hand-off are copied; other fields are ignored. Refused with 409 `in_flight` while a transaction of the old payment may land.',
+        'Unsigned payment of this product to replace, in `asset` or with a new expiry. It fails with `replaced`. Price, customer, identity, session and hand-off are copied; other fields are ignored. Refused with 409 `in_flight` while its transaction may land.',
       ),
   })
   .openapi('ConnectRequest');
@@ -120,7 +120,7 @@ export const checkoutRoutes = routes('Checkout', 'products')
     sdk: 'checkout.connect',
     summary: 'Start a checkout',
     description:
-      'Starts a checkout. Defaults to the first of the offer’s accepted_assets, or to the rail of the payment session. A payment session with a payment in flight returns that payment. Another asset returns 409 `other_asset` with `payment_id`, unless `replaces_payment_id` names it.',
+      'Starts a checkout, in the first of the offer’s accepted_assets or over the rail of the payment session. A session with a payment in flight returns that payment. Another asset returns 409 `other_asset` with `payment_id`, unless `replaces_payment_id` names it.',
     bucket: 'connect',
     by: 'slug',
     key: 'optional',

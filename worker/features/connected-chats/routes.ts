@@ -129,7 +129,7 @@ export const communityRoutes = routes('Account', 'webhooks')
     id: 'beginCommunityClaim',
     sdk: 'delivery.beginClaim',
     summary: 'Claim a chat or guild',
-    description: `Creates a code that an administrator posts in the chat or guild, valid for ${LIFE.claimMinutes} minutes. Products can name only chats and guilds that their account has claimed. Other accounts can claim one only after it is released.`,
+    description: `Creates a code that an administrator posts in the chat or guild within ${LIFE.claimMinutes} minutes. Products can name only claimed chats and guilds.`,
     mode: 'live',
     body: z.object({ provider: Provider }).openapi('BeginClaimRequest'),
     returns: created(

@@ -16,7 +16,7 @@ export const mailRoutes = routes('Integrations').public({
   idempotency: 'none',
   summary: 'Receive email events',
   description:
-    'Receives events of the email provider, signed over the raw body. Addresses that bounced or complained get no further emails. Three complaints in 30 days pause the proofs of their merchant to strangers. Without the signing secret, returns 503 `mail_not_configured`, so that the provider retries later.',
+    'Receives events of the email provider, signed over the raw body. Addresses that bounced or complained get no further emails; three complaints in 30 days pause the proofs of their merchant. Without the secret, 503 `mail_not_configured`.',
   security: [{ mailSignature: [] }],
   guards: [underCeiling],
   params: z.object({ provider: z.string().max(40) }),

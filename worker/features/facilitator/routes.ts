@@ -69,7 +69,7 @@ export const facilitatorRoutes = routes('x402', 'consume')
     idempotency: 'natural',
     summary: 'Verify a payment for your server',
     description:
-      'Verifies a payment. Body and response follow the x402 reference; a refusal is 200 as well. `payTo` must be your payout wallet: that of the x402 rail, of your account, or of one of your live products. A payment with an earlier successful response is refused as `duplicate_settlement`. A settled payment without one passes, so that the buyer can still get what they paid for.',
+      'Verifies a payment. Body and response follow the x402 reference; a refusal is 200 as well. `payTo` must be your payout wallet: of the x402 rail, your account or a live product. A payment with an earlier successful response is refused as `duplicate_settlement`.',
     bucket: 'metered',
     body: FacilitatorRequest,
     returns: ok(VerifyResponse.openapi('FacilitatorVerification'), 'Verdict'),
@@ -87,7 +87,7 @@ export const facilitatorRoutes = routes('x402', 'consume')
     idempotency: 'natural',
     agent: { confirm: true },
     summary: 'Settle a payment for your server',
-    description: `Settles a payment. Body and response follow the x402 reference; a refusal is 200 as well. The payment itself is the idempotency key: it is settled once. Of concurrent calls, one gets \`success: true\` and the others \`duplicate_settlement\` with the signature in \`transaction\`. A later call of the same account gets the first result again, verify each request first, which refuses a payment with an earlier success, and serve once per \`transaction\`. Another account gets \`duplicate_settlement\`. \`settlement_pending\` means that no call has its success yet: repeat with the same payment. Nothing is granted and no payment is recorded: your server is responsible for both.`,
+    description: `Settles a payment. Body and response follow the x402 reference; a refusal is 200 as well. A payment is settled once: of concurrent calls, one gets \`success: true\` and the others \`duplicate_settlement\`. A later call of the same account gets the first result again, so verify first and serve once per \`transaction\`. \`settlement_pending\`: repeat with the same payment. Nothing is granted and no payment is recorded.`,
     bucket: 'metered',
     body: FacilitatorRequest,
     returns: ok(SettleResponse.openapi('FacilitatorSettlement'), 'Settled or refused'),

@@ -20,7 +20,7 @@ export const membershipRoutes = routes('Memberships', 'customers')
     sdk: 'memberships.lookup',
     summary: 'Find a membership',
     description:
-      'Finds a membership by wallet_address, customer_ref, email or payment_id, each optionally with product_id. If several match, returns the one with the latest end.',
+      'Finds a membership by wallet_address, customer_ref, email or payment_id, optionally with product_id: the one with the latest end.',
     query: {
       wallet_address: z.string().max(64).optional().describe('Return only objects of the customer with this wallet.'),
       customer_ref: OwnName.optional().describe('Return only objects of the customer with this reference.'),
@@ -69,7 +69,7 @@ export const membershipRoutes = routes('Memberships', 'customers')
         .max(OWN_NAME_MAX)
         .optional()
         .describe(
-          `Search text. Matches the beginning (4 characters or more) of a payment id, receipt id, transaction signature, wallet, email address or membership id. If none begins with it, matches part of a customer reference or product name among the ${SEARCHED_MAX.toLocaleString('en')} newest memberships that the other filters select.`,
+          `Search text: the beginning (4 characters or more) of a payment id, receipt id, signature, wallet, email address or membership id, else part of a customer reference or product name among the ${SEARCHED_MAX.toLocaleString('en')} newest memberships.`,
         ),
     },
     returns: pageOf(MembershipBody, 'MembershipPage'),

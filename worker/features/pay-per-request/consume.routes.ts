@@ -53,7 +53,7 @@ export const consumeRoutes = routes('Entitlements', 'consume').write({
   sdk: 'entitlements.consume',
   summary: 'Consume units',
   description:
-    'Consumes units. Serve only after 200. If `code` is `entitlement_missing` or `subscription_expired`, answer your caller with 402 and forward the `PAYMENT-REQUIRED` header of this response; `meta.payment_required` contains it decoded. A refused `sign_in` answers `entitlement_missing` with `meta.sign_in`. Branch on `code`.',
+    'Consumes units. Serve only after 200. If `code` is `entitlement_missing` or `subscription_expired`, answer your caller with 402 and forward the `PAYMENT-REQUIRED` header; `meta.payment_required` contains it decoded. A refused `sign_in` answers with `meta.sign_in`.',
   key: 'required',
   bucket: 'metered',
   body: ConsumeRequest,

@@ -34,7 +34,7 @@ export const railRoutes = routes('Rails', 'payouts')
     agent: { confirm: true },
     summary: 'Update a rail setting',
     description:
-      'Updates your setting of a rail. A key may set the first payout wallet of the account, or a known one. In live mode any other wallet requires a person who signed in within the last 15 minutes.',
+      'Updates your setting of a rail. In live mode a payout wallet that is neither the first nor a known one requires a person who signed in within the last 15 minutes.',
     key: 'required',
     params: z.object({
       rail_id: z

@@ -21,7 +21,7 @@ export const ReceiptQuery = {
     .max(200)
     .optional()
     .describe(
-      'Search text. Matches the beginning (4 characters or more) of a payment id, receipt id, transaction signature, wallet or email address. If none begins with it, matches words of the product name, invoice number, reference or billed name.',
+      'Search text: the beginning (4 characters or more) of a payment id, receipt id, signature, wallet or email address, or words of the product name, invoice number, reference or billed name.',
     ),
   product_id: idOf<ProductId>().optional().describe('Return only objects of this product.'),
   direction: z.enum(DIRECTIONS).default('received').describe('Direction of the receipts: received payments, payments for plans, or both.'),

@@ -78,7 +78,7 @@ export const subscriptionRoutes = routes('Subscriptions', 'payments')
     sdk: 'nativeSubscriptions.get',
     summary: 'Get a native subscription',
     description:
-      'Returns the stored state of a native subscription. Changes that were made on the chain without this service are read within seconds of this call, and otherwise once a day: call again, or wait for the event.',
+      'Returns the stored state of a native subscription. Changes made on the chain without this service are read within seconds of this call, otherwise once a day.',
     params,
     returns: AuthorizationBody,
     codes: ['not_found'],
@@ -97,7 +97,7 @@ export const subscriptionRoutes = routes('Subscriptions', 'payments')
     agent: { confirm: true },
     summary: 'Stop a native subscription',
     description:
-      'Stops collecting, immediately and permanently. Requires a person who signed in within the last 15 minutes. Paid time remains valid. The buyer’s consent remains on the chain until the buyer cancels; the buyer gets instructions by email if an address is known. A repeated call changes nothing.',
+      'Stops collecting, permanently. Requires a person who signed in within the last 15 minutes. Paid time remains valid. The consent remains on the chain until the buyer cancels: instructions go out if an email address is known.',
     params,
     query: ModeQuery,
     returns: AuthorizationBody,
@@ -138,7 +138,7 @@ export const cancellationRoutes = routes('Subscriptions')
     agent: { confirm: true },
     summary: 'Confirm a cancellation',
     description:
-      'Confirms a cancellation by the signature of its transaction, or by the signed transaction itself, which the service sends. The account on the chain is the proof: 422 `payment_mismatch` with `meta.reason` if it does not match, retryable while the transaction may still land.',
+      'Confirms a cancellation by the signature of its transaction, or by the signed transaction, which the service sends. The account on the chain is the proof: 422 `payment_mismatch` with `meta.reason`, retryable while it may still land.',
     bucket: 'confirm',
     by: 'authorization_id',
     key: 'required',

@@ -73,7 +73,7 @@ export const supportRoutes = routes('Support', 'tickets')
     id: 'getTicket',
     sdk: 'tickets.get',
     summary: 'Get a ticket',
-    description: `Returns a ticket with its newest messages (at most ${THREAD_MAX.messages}) and the timeline of its subject. If older messages exist, \`messages_before\` is the value of \`before\` that returns them.`,
+    description: `Returns a ticket with its newest messages (at most ${THREAD_MAX.messages}) and the timeline of its subject. \`messages_before\` is the value of \`before\` for older ones.`,
     query: {
       ...ModeQuery,
       before: idOf<TicketMessageId>().optional().describe('Return only messages before this one.'),

@@ -127,7 +127,7 @@ export const emailRoutes = routes('Account')
     tag: 'Authentication',
     summary: 'Set a new password',
     description:
-      'Sets a new password by the token from the email. All sessions end. If the address was never verified, all other access ends as well, and open checkouts are closed. So it does within 7 days of a provider sign-in that asked for the old password. If buyers have paid such an account and it has another sign-in method, it stays with its maker, and the address gets a new account.',
+      'Sets a new password by the token from the email, and ends all sessions. If the address was never verified, all other access ends as well. An account that buyers have paid and that has another sign-in method stays with its maker; the address gets a new one.',
     bucket: 'email-proof',
     body: z
       .object({

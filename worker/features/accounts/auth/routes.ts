@@ -100,7 +100,7 @@ const WalletLoginRequest = z
       .string()
       .max(128)
       .describe(
-        'Ed25519 signature, in base58, of `message` or of the bare `message_nonce`. The bare nonce names no domain: its session can create keys, but cannot set a payout wallet, move an external product id, set a password or delete the account.',
+        'Ed25519 signature, in base58, of `message` or of the bare `message_nonce`. A session of the bare nonce cannot set a payout wallet or a password, move an external product id or delete the account.',
       ),
     message_nonce: z.string().max(64),
   })
@@ -153,7 +153,7 @@ export const authRoutes = routes('Authentication')
     idempotency: 'natural',
     summary: 'Log in with a password',
     description:
-      'Signs in with an email address and a password. A person with a factor gets 401 `factor_required` with a ticket for `POST /v1/auth/factor`. After 100 failed passwords within an hour, a network without a sign-in in 90 days gets 401 with `meta.reason: email_link_required` for any password. A right one sends a link for `POST /v1/auth/login/email-link`.',
+      'Signs in with an email address and a password. A person with a factor gets 401 `factor_required` with a ticket for `POST /v1/auth/factor`. After 100 failed passwords within an hour, an unknown network gets 401 with `meta.reason: email_link_required`; a right password sends a link.',
     bucket: 'login',
     by: readEmailKey,
     body: LoginRequest,
@@ -173,7 +173,7 @@ export const authRoutes = routes('Authentication')
     idempotency: 'natural',
     summary: 'Log in with an emailed link',
     description:
-      'Signs in with the token of an email that was sent because the password was right, after a login was refused with `email_link_required`. The link works once, for 15 minutes. A person with a factor gets 401 `factor_required`.',
+      'Signs in with the token of the email after `email_link_required`. The link works once, for 15 minutes. A person with a factor gets 401 `factor_required`.',
     bucket: 'email-proof',
     body: EmailLinkRequest,
     returns: AuthResponse,

@@ -26,7 +26,7 @@ import { beginPasskeySignIn, beginStepUp, redeemTicket, signInWithPasskey, stepU
 import { listPasskeys } from './store.ts';
 import { beginTotp, confirmTotp, removeTotp } from './totp.ts';
 
-const FRESH = 'Requires a recent sign-in, and with a factor a recent proof of it (403 `step_up_required`).';
+const FRESH = 'Requires a recent sign-in, with a factor if you have one (403 `step_up_required`).';
 const recoveryCodesOf = (codes: readonly string[] | null) => (codes === null ? {} : { recovery_codes: [...codes] });
 
 export const factorRoutes = routes('Account')
@@ -48,7 +48,7 @@ export const factorRoutes = routes('Account')
     id: 'registerPasskey',
     sdk: 'account.registerPasskey',
     summary: 'Register a passkey',
-    description: `Registers a passkey. With the first factor the response has recovery codes. A refused response names the problem: \`challenge\`, \`origin\`, \`rp_id\`, \`user_verification\` or \`format\`. ${FRESH}`,
+    description: `Registers a passkey. With the first factor the response has recovery codes. \`meta.reason\` of a refusal: \`challenge\`, \`origin\`, \`rp_id\`, \`user_verification\` or \`format\`. ${FRESH}`,
     body: RegisterPasskeyRequest,
     returns: created(z.object({ passkey: PasskeyBody, recovery_codes: RecoveryCodes.optional() }).openapi('RegisteredPasskey')),
     codes: ['state_conflict'],
@@ -87,7 +87,7 @@ export const factorRoutes = routes('Account')
     sdk: 'account.removePasskey',
     agent: { confirm: true },
     summary: 'Remove a passkey',
-    description: `Removes a passkey and ends the sessions that it began. The only sign-in method of an account cannot be removed (409 \`state_conflict\`). ${FRESH}`,
+    description: `Removes a passkey and ends the sessions that it began. The only sign-in method cannot be removed (409 \`state_conflict\`). ${FRESH}`,
     returns: { 204: { description: 'Removed' } },
     codes: ['not_found', 'state_conflict'],
     once: async ({ scope, actor, params: { passkey_id: id } }, storeAnswer) => {
@@ -206,7 +206,7 @@ export const factorSignInRoutes = routes('Authentication')
     idempotency: 'natural',
     summary: 'Complete a sign-in with a factor',
     description:
-      'Completes a sign-in that was refused with 401 `factor_required`, with its ticket and one proof: a code of the authenticator app, a recovery code, or a passkey with the options of `POST /v1/auth/passkey/options`. The fifth wrong proof spends the ticket.',
+      'Completes a sign-in that was refused with 401 `factor_required`, with its ticket and one proof. The fifth wrong proof spends the ticket.',
     bucket: 'login',
     by: () => 'factor',
     body: FactorRequest,

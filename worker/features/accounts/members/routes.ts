@@ -98,7 +98,7 @@ export const memberRoutes = routes('Account', 'members')
     agent: { confirm: true },
     summary: 'Remove a member',
     description:
-      'Removes a member, from the next request on. Requires a person who signed in within the last 15 minutes. Members may remove themselves at any time. The owner cannot be removed (409 `state_conflict`).',
+      'Removes a member, from the next request on. Requires a person who signed in within the last 15 minutes, but for oneself. The owner cannot be removed (409 `state_conflict`).',
     memberParam: 'user_id',
     params: memberParams,
     query: z.object({ with: Made }),

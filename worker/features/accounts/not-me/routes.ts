@@ -41,7 +41,7 @@ export const notMeRoutes = routes('Account')
     agent: { confirm: true },
     summary: 'Take back a change',
     description:
-      'Takes back a change that a security email reported: restores the email address of before, ends the access that was added since, and all sessions, the password and the recovery codes. Emails a link to set a password. The link works once, for 7 days.',
+      'Takes back a change that a security email reported: restores the former email address, ends the access added since, all sessions and the password, and emails a link to set one. Works once, for 7 days.',
     bucket: 'email-proof',
     body: LinkBody,
     returns: z

@@ -100,7 +100,7 @@ export const oauthRoutes = routes('Authentication')
     sdk: 'auth.startOAuth',
     summary: 'Start a provider sign-in',
     description:
-      'Starts a sign-in and sets a cookie that binds it to this browser for ten minutes. With a token of a recent sign-in, the provider is linked to that account. `mode` `login` requires an existing account; `register` creates one if needed. `next` is a path of this service.',
+      'Starts a sign-in, bound to this browser for ten minutes. With a token of a recent sign-in, the provider is linked to that account. `mode` `login` requires an existing account; `register` creates one if needed.',
     security: [{}, { bearer: [] }],
     guards: [readPerson],
     params: ProviderParam,

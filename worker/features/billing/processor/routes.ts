@@ -96,7 +96,7 @@ export const billingRoutes = routes('Billing', 'billing')
     sdk: 'billing.createCheckout',
     summary: 'Pay for a plan by card',
     description:
-      'Creates a card checkout. Requires a person who signed in within the last 15 minutes; keys are refused with 403. Send the person to `checkout_url`. A repeated request for the same plan returns the same open page; another plan closes it. An account with a subscription gets a page to change it. Return URLs must be on this service and default to the dashboard. The current plan of the account is refused with 409 `state_conflict`.',
+      'Creates a card checkout at `checkout_url`. Requires a person who signed in within the last 15 minutes. A repeated request for the same plan returns the same open page; another plan closes it. The current plan is refused with 409 `state_conflict`.',
     mode: 'live',
     body: z
       .object({
@@ -125,7 +125,7 @@ export const billingRoutes = routes('Billing', 'billing')
     sdk: 'billing.createPortal',
     summary: 'Open the card portal',
     description:
-      'Creates a session of the card portal. Requires a person who signed in within the last 15 minutes; keys are refused with 403. Returns 409 `state_conflict` before the first purchase by card.',
+      'Creates a session of the card portal. Requires a person who signed in within the last 15 minutes. 409 `state_conflict` before the first purchase by card.',
     mode: 'live',
     body: z.object({ return_url: ReturnUrl.optional() }).openapi('BillingPortalRequest', { example: {} }),
     isBodyOptional: true,

@@ -69,7 +69,7 @@ export const paymentSessionRoutes = routes('Checkout', 'products').write({
   id: 'createPaymentSession',
   sdk: 'paymentSessions.create',
   summary: 'Create a payment session',
-  description: `Creates a checkout for one buyer, with price and customer fixed for ${LIFE.paymentSessionMinutes} minutes. Connect with \`payment_session_id\` starts its payment. The session has at most one open payment, and a repeated connect returns it. Another asset returns 409 \`other_asset\`, unless \`replaces_payment_id\` names the payment. After a failed payment, a new one may start until the session expires.`,
+  description: `Creates a checkout for one buyer, with price and customer fixed for ${LIFE.paymentSessionMinutes} minutes. Connect with \`payment_session_id\` starts its payment. The session has at most one open payment, and a repeated connect returns it; after a failed one, a new one may start.`,
   key: 'required',
   body: PaymentSessionRequest,
   returns: created(PaymentSessionBody),

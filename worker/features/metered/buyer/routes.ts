@@ -70,7 +70,7 @@ export const meteredSessionRoutes = routes('Metered')
     agent: { confirm: true },
     summary: 'Open, pay, top up or close',
     description:
-      'Performs the action of the credential of scheme Payment. Without a credential, returns 402 with the challenge in `WWW-Authenticate`. A refused credential returns 402 with a new challenge and `meta.reason`. The response to action `commit` is the receipt of the delivery.',
+      'Performs the action of the credential of scheme Payment. Without one, or with one that is refused, returns 402 with a challenge in `WWW-Authenticate`. The response to action `commit` is the receipt of the delivery.',
     guards: [countRefused],
     params: sessionParam,
     headers: CredentialHeader,

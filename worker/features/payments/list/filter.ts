@@ -41,7 +41,7 @@ export const FilterQuery = {
     .max(OWN_NAME_MAX)
     .optional()
     .describe(
-      `Search text: the beginning (4 characters or more) of a payment id, receipt id, transaction signature, wallet or email address, or a whole payment identifier, else a memo, or part of a customer reference or product name. Text search and the filters of rail, asset and amount cover the ${SEARCHED_MAX.toLocaleString('en')} newest payments that the other filters select.`,
+      `Search text: the beginning (4 characters or more) of a payment id, receipt id, signature, wallet or email address, a whole payment identifier, else a memo, or part of a customer reference or product name. Like the filters of rail, asset and amount, it covers the ${SEARCHED_MAX.toLocaleString('en')} newest payments.`,
     ),
 };
 

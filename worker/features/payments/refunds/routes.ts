@@ -38,7 +38,7 @@ export const refundRoutes = routes('Payments', 'refunds')
     agent: { confirm: true },
     summary: 'Prepare a refund',
     description:
-      'Prepares a refund from the wallet that was paid to the wallet that paid. Open `/sign#<transaction>` of this service to sign and send it. Once the chain shows it, `refunded` of the payment lists it. Refunds never exceed the received amount. While a prepared refund may still land, returns 409 `state_conflict` with `meta.reason` `in_flight`.',
+      'Prepares a refund from the wallet that was paid to the wallet that paid. Open `/sign#<transaction>` of this service to sign and send it. Refunds never exceed the received amount. While one may still land, another is refused with `meta.reason` `in_flight`.',
     body: RefundRequestBody,
     isBodyOptional: true,
     returns: ok(

@@ -21,7 +21,7 @@ const SubscriptionPlanBody = z
     status: z
       .enum(PLAN_STATUSES)
       .describe(
-        'Status of the plan. `outdated`: the product has a new price, period or payout wallet since the plan was published. Nothing is sold until the new plan is published; existing subscribers stay on their plan. `sunset`: the owner has closed the plan to new subscribers.',
+        'Status of the plan. `outdated`: price, period or payout wallet have changed: publish a new plan; existing subscribers stay on theirs. `sunset`: closed to new subscribers by its owner.',
       ),
     plan_address: z.string().describe('Address of the plan of the current terms, published or not.'),
     plan_id: z.string().describe('Number of the plan in the program, derived from its terms.'),
@@ -105,7 +105,7 @@ export const subscriptionPlanRoutes = routes('Subscriptions', 'products')
     sdk: 'subscriptionPlans.prepare',
     summary: 'Publish the plan of a product',
     description:
-      'Creates the transaction by which your payout wallet publishes the plan of the current price and period. Open `/sign#<transaction>` of this service to sign and send it, then confirm. A published plan never changes: another price requires another plan.',
+      'Creates the transaction by which your payout wallet publishes the plan of the current price and period. Open `/sign#<transaction>` of this service to sign and send it, then confirm.',
     key: 'required',
     returns: SubscriptionPlanBody,
     codes: [...planErrors, 'plan_limit_reached', 'state_conflict'],

@@ -70,7 +70,7 @@ export const deliveryRoutes = routes('Webhooks', 'webhooks')
     sdk: 'events.getTimeline',
     summary: 'Get a timeline',
     description:
-      'Lists events of a payment or membership and their deliveries, oldest first unless `order` is `desc`. `next` is null on the last page; otherwise send it as `after`. 404 for a payment or membership of another account.',
+      'Lists events of a payment or membership and their deliveries, oldest first unless `order` is `desc`. Send `next`, unless it is null, as `after`.',
     query: {
       payment_id: idOf<PaymentId>().optional(),
       membership_id: idOf<MembershipId>().optional(),
