@@ -61,6 +61,7 @@ const BUCKETS: Record<PublicBucketName, string> = {
   'agent-bootstrap': 'agent setups',
   emails: 'requested emails',
   'email-proof': 'email tokens',
+  buyer: 'calls of a signed-in buyer',
   pages: 'pages of the dashboard, for one person',
   forms: 'forms of the dashboard, for one person',
   'docs-search': 'searches of the documentation',

@@ -11,6 +11,7 @@ const ORDER = [
   'entitlements',
   'memberships',
   'customers',
+  'buyer',
   'receipts',
   'x402',
   'meteredSessions',

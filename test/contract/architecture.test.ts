@@ -164,6 +164,8 @@ describe('code ownership', () => {
         /^worker\/platform\/chain\/fee-payer\.ts$/,
         // The sweep that erases invitations to a deleted person.
         /^worker\/features\/accounts\/members\/erase-invitations\.ts$/,
+        // The purchases of a buyer, from merchants of any database.
+        /^worker\/features\/buyer-sign-in\/store\.ts$/,
         // The public catalogue of all merchants.
         /^worker\/features\/catalogue\/(?:catalogue|shop)\.ts$/,
         // The operator's switches, its staff, and bounces that the email provider reports.

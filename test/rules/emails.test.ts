@@ -17,6 +17,7 @@ const factsWith = (text: string): EmailFacts => ({
   reset_password: {},
   sign_in_link: { at: AT, ip: text },
   many_wrong_passwords: { at: AT, failed: 100 },
+  buyer_link: {},
   invitation: { account: text, inviter: text, role: 'developer', expires_at: AT },
   ownership_transfer: { account: text, from: text, to: text, at: AT, expires_at: AT },
   account_claimed: { at: AT, keys: 2, endpoints: 1, providers: 1, wallets: 3 },

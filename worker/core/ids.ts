@@ -29,6 +29,7 @@ export type InvitationId = Id<'invitation'>;
 export type PasskeyId = Id<'passkey'>;
 export type SessionId = Id<'session'>;
 export type TokenId = Id<'token'>;
+export type PortalSessionId = Id<'portalSession'>;
 export type MailId = Id<'mail'>;
 export type CommunityId = Id<'community'>;
 export type TicketId = Id<'ticket'>;

@@ -39,7 +39,7 @@ export interface EmailDefinition<F> {
   /** Sent to a buyer, or to a recipient of the merchant's choice. Counts against the merchant's email limits. */
   isOfMerchant?: true;
   /** Address token for `path`, made while sending and never stored. */
-  token?: 'verify' | 'reset' | 'sign_in' | 'invitation' | 'not_me';
+  token?: 'verify' | 'reset' | 'sign_in' | 'invitation' | 'not_me' | 'buyer';
   path?(facts: F, token: string): string;
   alsoPath?(facts: F): string | null;
   /** ISO 8601. Announces a future event, so the email is skipped after this time. */
@@ -87,6 +87,12 @@ export const EMAILS: { readonly [N in EmailTemplate]: EmailDefinition<EmailFacts
     to: 'anyone',
     path: () => '/login',
     values: ({ at, failed }, locale) => ({ at: formatInstant(locale, at, 'UTC'), failed: String(failed) }),
+  },
+  buyer_link: {
+    pref: null,
+    to: 'anyone',
+    token: 'buyer',
+    path: (_facts, token) => `/me/link?token=${token}`,
   },
   invitation: {
     pref: null,

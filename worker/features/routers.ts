@@ -13,6 +13,8 @@ import { analyticsRoutes } from '#features/analytics/routes.ts';
 import { auditLogRoutes } from '#features/audit-log/routes.ts';
 import { activationRoutes } from '#features/billing/activation/routes.ts';
 import { billingRoutes } from '#features/billing/processor/routes.ts';
+import { portalRoutes } from '#features/buyers/portal.routes.ts';
+import { buyerRoutes } from '#features/buyers/routes.ts';
 import { listingRoutes } from '#features/catalogue/listings.routes.ts';
 import { catalogueRoutes } from '#features/catalogue/routes.ts';
 import { identityRoutes } from '#features/checkout/buyer-identity/routes.ts';
@@ -96,6 +98,8 @@ export const versionedRouters = [
   membershipRoutes,
   placementRoutes,
   customerRoutes,
+  portalRoutes,
+  buyerRoutes,
   receiptRoutes,
   pdfRoutes,
   webhookRoutes,

@@ -7,6 +7,8 @@ export interface EmailFacts {
   /** `ip`: address from which the right password came. */
   sign_in_link: { at: string; ip: string };
   many_wrong_passwords: { at: string; failed: number };
+  /** To an address that purchases name. */
+  buyer_link: Record<never, never>;
   invitation: { account: string; inviter: string; role: GivenRole; expires_at: string };
   /** `expires_at`: end of the offer. Without it, the account was handed over. */
   ownership_transfer: { account: string; from: string; to: string; at: string; expires_at?: string };

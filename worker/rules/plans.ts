@@ -229,6 +229,7 @@ export const PUBLIC_BUCKETS = {
   'agent-bootstrap': { max: 10, windowSeconds: 3600 },
   emails: { max: 10, windowSeconds: 3600, isCount: true },
   'email-proof': { max: 30, windowSeconds: 60 },
+  buyer: { max: 120, windowSeconds: 60 },
   pages: { max: 120, windowSeconds: 60 },
   'docs-search': { max: 120, windowSeconds: 60 },
   forms: { max: 60, windowSeconds: 60 },

@@ -52,6 +52,19 @@ findCustomerState findState GET /v1/customers/state mq
 getCustomerState getState GET /v1/customers/{customer_id}/state m
 getCustomer get GET /v1/customers/{customer_id} m
 updateCustomer update PATCH /v1/customers/{customer_id} mb
+createPortalSession createPortalSession POST /v1/customers/portal-sessions mb
+buyer:
+createBuyerNonce createNonce POST /v1/buyer/wallet/nonce b
+signInBuyer signIn POST /v1/buyer/wallet b
+sendBuyerLink sendLink POST /v1/buyer/email-link b
+redeemBuyerLink redeemLink POST /v1/buyer/email-link/redeem bo
+redeemPortalLink redeemPortalLink POST /v1/buyer/portal-link/redeem b
+endBuyerSession logout POST /v1/buyer/logout
+getBuyer get GET /v1/buyer
+listBuyerPurchases listPurchases GET /v1/buyer/purchases qp
+listBuyerAccess listAccess GET /v1/buyer/access qp
+listBuyerSubscriptions listSubscriptions GET /v1/buyer/subscriptions qp
+retryBuyerDelivery retryDelivery POST /v1/buyer/memberships/{membership_id}/retry-delivery
 receipts:
 claimReceipt claim POST /v1/receipt mb
 getReceipt get GET /v1/receipt/{receipt_id} m

@@ -31,6 +31,12 @@ import type {
   BillingPortal,
   BillingPortalRequest,
   BillingSummary,
+  Buyer,
+  BuyerAccessPage,
+  BuyerLinkRequest,
+  BuyerPurchasePage,
+  BuyerSubscriptionPage,
+  BuyerToken,
   CancelIntent,
   CancelIntentRequest,
   CancelProof,
@@ -118,6 +124,9 @@ import type {
   KeyResources,
   LinkRequest,
   ListAuditLogQuery,
+  ListBuyerAccessQuery,
+  ListBuyerPurchasesQuery,
+  ListBuyerSubscriptionsQuery,
   ListCatalogueResourcesQuery,
   ListCustomersQuery,
   ListEntitlementsQuery,
@@ -168,6 +177,9 @@ import type {
   PaymentSessionRequest,
   PayoutWalletPage,
   PendingTotp,
+  PortalLinkRequest,
+  PortalSession,
+  PortalSessionRequest,
   Product,
   ProductPage,
   ProductRailPage,
@@ -376,6 +388,44 @@ export interface CustomersResource {
 
   /** Updates your own details of a customer. `null` clears a field. */
   update(customerId: string, body: UpdateCustomerRequest, options?: CallOptions): Promise<Answer<CustomerRecord>>;
+
+  /** Returns a link to the purchases of a customer who is signed in at your site. It works for ten minutes. */
+  createPortalSession(body: PortalSessionRequest, options?: CallOptions): Promise<Answer<PortalSession>>;
+}
+
+export interface BuyerResource {
+  /** Creates the message by which a wallet sees what it bought. Valid once, for five minutes. */
+  createNonce(body: WalletNonceRequest, options?: CallOptions): Promise<Answer<WalletNonce>>;
+
+  /** Signs a buyer in by the whole signed message, for 24 hours. Makes no account. */
+  signIn(body: WalletLoginRequest, options?: CallOptions): Promise<Answer<BuyerToken>>;
+
+  /** Emails a link to the purchases that name the address. The response is the same for every address. */
+  sendLink(body: BuyerLinkRequest, options?: CallOptions): Promise<Answer<DetailResponse>>;
+
+  /** Signs a buyer in by the link from the email, once, for an hour. */
+  redeemLink(body: LinkRequest, options?: CallOptions): Promise<Answer<BuyerToken>>;
+
+  /** Signs a customer in by the `token` of a portal session’s `url`, for an hour. */
+  redeemPortalLink(body: PortalLinkRequest, options?: CallOptions): Promise<Answer<BuyerToken>>;
+
+  /** Ends the session. */
+  logout(options?: CallOptions): Promise<Answer<DetailResponse>>;
+
+  /** Returns who signed in, and the sellers that the session opens. */
+  get(options?: CallOptions): Promise<Answer<Buyer>>;
+
+  /** Lists confirmed purchases, newest first. A first purchase at a seller appears within a minute, with `account_id` at once. */
+  listPurchases(query?: ListBuyerPurchasesQuery, options?: CallOptions): PagePromise<BuyerPurchasePage>;
+
+  /** Lists what the buyer may use, and what has ended. */
+  listAccess(query?: ListBuyerAccessQuery, options?: CallOptions): PagePromise<BuyerAccessPage>;
+
+  /** Lists native subscriptions, newest first. */
+  listSubscriptions(query?: ListBuyerSubscriptionsQuery, options?: CallOptions): PagePromise<BuyerSubscriptionPage>;
+
+  /** Retries the delivery of access. */
+  retryDelivery(membershipId: string, options?: CallOptions): Promise<Answer<DetailResponse>>;
 }
 
 export interface ReceiptsResource {
@@ -961,6 +1011,7 @@ export interface Resources {
   entitlements: EntitlementsResource;
   memberships: MembershipsResource;
   customers: CustomersResource;
+  buyer: BuyerResource;
   receipts: ReceiptsResource;
   x402: X402Resource;
   meteredSessions: MeteredSessionsResource;
@@ -1099,6 +1150,18 @@ export interface Operations {
   getCustomerState: { params: { customer_id: string }; answer: Promise<Answer<CustomerState>> };
   getCustomer: { params: { customer_id: string }; answer: Promise<Answer<CustomerRecord>> };
   updateCustomer: { params: { customer_id: string }; body: UpdateCustomerRequest; answer: Promise<Answer<CustomerRecord>> };
+  createPortalSession: { body: PortalSessionRequest; answer: Promise<Answer<PortalSession>> };
+  createBuyerNonce: { body: WalletNonceRequest; answer: Promise<Answer<WalletNonce>> };
+  signInBuyer: { body: WalletLoginRequest; answer: Promise<Answer<BuyerToken>> };
+  sendBuyerLink: { body: BuyerLinkRequest; answer: Promise<Answer<DetailResponse>> };
+  redeemBuyerLink: { body: LinkRequest; answer: Promise<Answer<BuyerToken>> };
+  redeemPortalLink: { body: PortalLinkRequest; answer: Promise<Answer<BuyerToken>> };
+  endBuyerSession: { answer: Promise<Answer<DetailResponse>> };
+  getBuyer: { answer: Promise<Answer<Buyer>> };
+  listBuyerPurchases: { query?: ListBuyerPurchasesQuery; answer: PagePromise<BuyerPurchasePage> };
+  listBuyerAccess: { query?: ListBuyerAccessQuery; answer: PagePromise<BuyerAccessPage> };
+  listBuyerSubscriptions: { query?: ListBuyerSubscriptionsQuery; answer: PagePromise<BuyerSubscriptionPage> };
+  retryBuyerDelivery: { params: { membership_id: string }; answer: Promise<Answer<DetailResponse>> };
   getReceipt: { params: { receipt_id: string }; answer: Promise<Answer<Receipt>> };
   listReceipts: { query?: ListReceiptsQuery; answer: PagePromise<ReceiptPage> };
   getPublicReceipt: { params: { receipt_id: string }; answer: Promise<Answer<Receipt>> };

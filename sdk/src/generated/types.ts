@@ -1099,11 +1099,13 @@ export interface Offer {
   };
 }
 
+/** Decimal amount as text, such as `12.5`. USDC has at most 6 decimals, SOL at most 9; more are refused. */
+export type DecimalAmount = string;
+
 export interface MoneyInput {
   /** Asset: `USDC` or `SOL`. */
   asset: 'USDC' | 'SOL';
-  /** Decimal amount as text, such as `12.5`. USDC has at most 6 decimals, SOL at most 9; more are refused. */
-  amount: string;
+  amount: DecimalAmount;
 }
 
 /** Chat or guild that gives access, claimed by the account. The platform must match the `product_type`. */
@@ -2045,6 +2047,122 @@ export interface UpdateCustomerRequest {
   metadata?: Record<string, string | null>;
 }
 
+export interface PortalSessionRequest {
+  customer?: {
+    wallet_address?: string;
+    /** Your own name for the customer: 1 to 180 characters, no control characters, no leading or trailing space. Compared after Unicode NFC. */
+    customer_ref?: string;
+  };
+  customer_id?: string;
+  /** Page of this service or of your verified domain to go back to. */
+  return_url?: string;
+  locale?: 'en' | 'es' | 'de' | 'fr' | 'pt-BR' | 'ja';
+  flow?: 'cancel' | 'receipts';
+}
+
+export interface PortalSession {
+  portal_session_id: string;
+  url: string;
+  customer_id: string;
+  expires_at: Timestamp;
+}
+
+export interface BuyerSubject {
+  kind: 'wallet' | 'email' | 'customer';
+  wallet_address?: string;
+  email?: string;
+  account_id?: string;
+  customer_id?: string;
+  livemode?: boolean;
+}
+
+export interface BuyerToken {
+  token: string;
+  subject: BuyerSubject;
+  expires_at: Timestamp;
+  flow?: 'cancel' | 'receipts';
+}
+
+export interface BuyerLinkRequest {
+  email: string;
+  /** Language of the email, such as `en`. */
+  locale?: string;
+}
+
+export interface PortalLinkRequest {
+  token: string;
+}
+
+export interface BuyerSeller {
+  account_id: string;
+  display_name: string;
+  domain?: string;
+  support_url?: string;
+}
+
+export interface Buyer {
+  subject: BuyerSubject;
+  sellers: BuyerSeller[];
+  locale?: 'en' | 'es' | 'de' | 'fr' | 'pt-BR' | 'ja';
+  expires_at: Timestamp;
+  return_url?: string;
+}
+
+export interface BuyerPurchase {
+  /** Identifier of the payment. It grants access to the payment’s status. */
+  payment_id: string;
+  receipt_id?: string;
+  product_name: string;
+  seller: BuyerSeller;
+  amount: Money;
+  paid_at: Timestamp;
+  refunded: Money;
+  status: 'PENDING_SIGNATURE' | 'PENDING_CONFIRMATION' | 'CONFIRMED' | 'FAILED';
+  receipt_url?: string;
+  pdf_url?: string;
+  /** True for real money, false for the sandbox. */
+  livemode: boolean;
+}
+
+export interface BuyerAccess {
+  product_name: string;
+  seller: BuyerSeller;
+  /** True if the buyer may use the product now. */
+  access: boolean;
+  reason?: 'expired' | 'exhausted' | 'revoked' | 'cancelled';
+  /** End of the paid time; null: no end. */
+  paid_through: Timestamp | null;
+  units: {
+    granted: number;
+    used: number;
+    remaining: number;
+  } | null;
+  delivery?: {
+    status: string;
+    invite_url?: string;
+  };
+  membership_id?: string;
+  checkout_url?: string;
+  /** True for real money, false for the sandbox. */
+  livemode: boolean;
+}
+
+export interface BuyerSubscription {
+  authorization_id: string;
+  product_name: string;
+  seller: BuyerSeller;
+  status: 'pending' | 'active' | 'past_due' | 'requires_reapproval' | 'cancel_requested' | 'cancelled' | 'expired';
+  /** Price of each period, as the buyer agreed to it. */
+  amount: Money;
+  next_charge_at?: Timestamp;
+  /** End of the paid time; null: no end. */
+  paid_through: Timestamp | null;
+  /** Page on which the wallet of the subscription cancels it. */
+  page_url: string;
+  /** True for real money, false for the sandbox. */
+  livemode: boolean;
+}
+
 export interface ReceiptVerification {
   /** True if the receipt is authentic and its payment is still valid. */
   valid: boolean;
@@ -2958,8 +3076,7 @@ export interface RefreshedListings {
 export interface UsdcInput {
   /** Asset: `USDC` or `SOL`. */
   asset: 'USDC' | 'SOL';
-  /** Decimal amount as text, such as `12.5`. USDC has at most 6 decimals, SOL at most 9; more are refused. */
-  amount: string;
+  amount: DecimalAmount;
 }
 
 export type MeteredSessionRequest = {
@@ -3126,6 +3243,12 @@ export interface CreateSetupIntentRequest {
   region?: 'wnam' | 'enam' | 'weur' | 'eeur' | 'apac' | 'oc';
 }
 
+export interface ManifestAmount {
+  /** Asset: `USDC` or `SOL`. */
+  asset: string;
+  amount: DecimalAmount;
+}
+
 export interface SetupManifest {
   /** Version of the manifest format: `1`. */
   manifest_version: '1';
@@ -3151,19 +3274,9 @@ export interface SetupManifest {
     name: string;
     /** Description of the product, as buyers see it. */
     description?: string;
-    price: {
-      /** Asset: `USDC` or `SOL`. */
-      asset: string;
-      /** Decimal amount as text, such as `12.5`. USDC has at most 6 decimals, SOL at most 9; more are refused. */
-      amount: string;
-    };
+    price: ManifestAmount;
     /** Most USDC that one payer may pay for this product by x402 in one day (UTC). */
-    max_per_payer_per_day?: {
-      /** Asset: `USDC` or `SOL`. */
-      asset: string;
-      /** Decimal amount as text, such as `12.5`. USDC has at most 6 decimals, SOL at most 9; more are refused. */
-      amount: string;
-    };
+    max_per_payer_per_day?: ManifestAmount;
     /** Units per purchase; null: no limit. Defaults to 1 for `api` products and null for all others. Send null to sell an API by time. */
     usage_units?: number;
     /** Days of access per purchase; null: no time limit. Defaults to 30, or to null for `api` products without automatic renewal. */
@@ -3187,19 +3300,9 @@ export interface SetupManifest {
   requested_permissions?: string[];
   /** Spending limits in USDC for payments with the setup secret. Days are UTC. */
   spend_limits?: {
-    per_payment?: {
-      /** Asset: `USDC` or `SOL`. */
-      asset: string;
-      /** Decimal amount as text, such as `12.5`. USDC has at most 6 decimals, SOL at most 9; more are refused. */
-      amount: string;
-    };
+    per_payment?: ManifestAmount;
     /** Maximum per day (UTC). */
-    per_day?: {
-      /** Asset: `USDC` or `SOL`. */
-      asset: string;
-      /** Decimal amount as text, such as `12.5`. USDC has at most 6 decimals, SOL at most 9; more are refused. */
-      amount: string;
-    };
+    per_day?: ManifestAmount;
   };
   live_requested?: boolean;
 }
@@ -3304,19 +3407,9 @@ export interface SetupManifestRequest {
     name: string;
     /** Description of the product, as buyers see it. */
     description?: string;
-    price: {
-      /** Asset: `USDC` or `SOL`. */
-      asset: string;
-      /** Decimal amount as text, such as `12.5`. USDC has at most 6 decimals, SOL at most 9; more are refused. */
-      amount: string;
-    };
+    price: ManifestAmount;
     /** Most USDC that one payer may pay for this product by x402 in one day (UTC). */
-    max_per_payer_per_day?: {
-      /** Asset: `USDC` or `SOL`. */
-      asset: string;
-      /** Decimal amount as text, such as `12.5`. USDC has at most 6 decimals, SOL at most 9; more are refused. */
-      amount: string;
-    };
+    max_per_payer_per_day?: ManifestAmount;
     /** Units per purchase; null: no limit. Defaults to 1 for `api` products and null for all others. Send null to sell an API by time. */
     usage_units?: number;
     /** Days of access per purchase; null: no time limit. Defaults to 30, or to null for `api` products without automatic renewal. */
@@ -3340,19 +3433,9 @@ export interface SetupManifestRequest {
   requested_permissions?: string[];
   /** Spending limits in USDC for payments with the setup secret. Days are UTC. */
   spend_limits?: {
-    per_payment?: {
-      /** Asset: `USDC` or `SOL`. */
-      asset: string;
-      /** Decimal amount as text, such as `12.5`. USDC has at most 6 decimals, SOL at most 9; more are refused. */
-      amount: string;
-    };
+    per_payment?: ManifestAmount;
     /** Maximum per day (UTC). */
-    per_day?: {
-      /** Asset: `USDC` or `SOL`. */
-      asset: string;
-      /** Decimal amount as text, such as `12.5`. USDC has at most 6 decimals, SOL at most 9; more are refused. */
-      amount: string;
-    };
+    per_day?: ManifestAmount;
   };
   live_requested?: boolean;
 }
@@ -3362,8 +3445,7 @@ export interface RefundTransactionRequest {
   amount?: {
     /** Asset: `USDC` or `SOL`. */
     asset: 'USDC' | 'SOL';
-    /** Decimal amount as text, such as `12.5`. USDC has at most 6 decimals, SOL at most 9; more are refused. */
-    amount: string;
+    amount: DecimalAmount;
   };
   /** True to revoke what the payment bought once the refund is found, and to stop the subscription that it paid a period of. */
   revoke_access?: boolean;
@@ -3412,8 +3494,7 @@ export interface SandboxSessionRequest {
     amount?: {
       /** Asset: `USDC` or `SOL`. */
       asset: 'USDC' | 'SOL';
-      /** Decimal amount as text, such as `12.5`. USDC has at most 6 decimals, SOL at most 9; more are refused. */
-      amount: string;
+      amount: DecimalAmount;
       /** Amount in the smallest units of the asset: an integer as text. */
       base_units?: string;
     };
@@ -3724,6 +3805,39 @@ export interface MembershipPage {
 
 export interface CustomerPage {
   items: CustomerRecord[];
+  page: number;
+  per_page: number;
+  total: Total;
+  total_pages: number;
+  has_more: boolean;
+  /** False if the list has more entries than `total`. */
+  total_exact?: false;
+}
+
+export interface BuyerPurchasePage {
+  items: BuyerPurchase[];
+  page: number;
+  per_page: number;
+  total: Total;
+  total_pages: number;
+  has_more: boolean;
+  /** False if the list has more entries than `total`. */
+  total_exact?: false;
+}
+
+export interface BuyerAccessPage {
+  items: BuyerAccess[];
+  page: number;
+  per_page: number;
+  total: Total;
+  total_pages: number;
+  has_more: boolean;
+  /** False if the list has more entries than `total`. */
+  total_exact?: false;
+}
+
+export interface BuyerSubscriptionPage {
+  items: BuyerSubscription[];
   page: number;
   per_page: number;
   total: Total;
@@ -4097,6 +4211,33 @@ export interface FindCustomerStateQuery {
   wallet_address?: string;
   /** Return only objects of the customer with this email address. */
   email?: string;
+}
+
+export interface ListBuyerPurchasesQuery {
+  /** Page number, from 1. */
+  page?: number;
+  /** Number of entries per page. */
+  per_page?: number;
+  /** Return only objects of this seller. */
+  account_id?: string;
+}
+
+export interface ListBuyerAccessQuery {
+  /** Page number, from 1. */
+  page?: number;
+  /** Number of entries per page. */
+  per_page?: number;
+  /** Return only objects of this seller. */
+  account_id?: string;
+}
+
+export interface ListBuyerSubscriptionsQuery {
+  /** Page number, from 1. */
+  page?: number;
+  /** Number of entries per page. */
+  per_page?: number;
+  /** Return only objects of this seller. */
+  account_id?: string;
 }
 
 export interface ListReceiptsQuery {

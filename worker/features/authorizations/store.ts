@@ -119,17 +119,20 @@ interface AuthorizationFilter {
   status?: AuthorizationStatus | undefined;
   productId?: ProductId | undefined;
   customer?: Customer | undefined;
+  /** Wallet that subscribed, for whomever. */
+  wallet?: string | undefined;
 }
 
 /** Lists the merchant's authorizations in one mode, newest first. */
 export const listOwnAuthorizations = (
   scope: Scope,
-  { status, productId, customer }: AuthorizationFilter,
+  { status, productId, customer, wallet }: AuthorizationFilter,
   page: PageRequest,
 ): Promise<Listed<AuthorizationRow>> => {
   const narrowed = rowsOf(subscriptionAuthorizations, scope, [
     [subscriptionAuthorizations.status, status],
     [subscriptionAuthorizations.productId, productId],
+    [subscriptionAuthorizations.subscriberWallet, wallet],
   ]);
   const isTheirs =
     customer &&

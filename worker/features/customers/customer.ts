@@ -25,6 +25,17 @@ const known = (customerId: CustomerId): ApiError =>
 
 const addressOf = (email: string | null | undefined): string | null => email?.trim().toLowerCase() ?? null;
 
+/** Row of a customer whom the fold has not written yet. */
+export function newCustomerRow({ merchantId, livemode, now }: Scope, key: Customer): CustomerRow {
+  const [customerRef, walletAddress] = 'customerRef' in key ? [key.customerRef, null] : [null, key.walletAddress];
+  return {
+    ...{ id: customerIdOf(merchantId, livemode, key), merchantId, livemode, customerRef, walletAddress },
+    ...{ email: null, name: null, company: null, metadata: {} },
+    ...{ wallets: walletAddress === null ? [] : [walletAddress], emails: [], totals: {} },
+    ...{ firstSeenAt: now, lastSeenAt: now, createdAt: now, updatedAt: now, version: 1 },
+  };
+}
+
 /**
  * Notes a customer before a sale names it. Throws 409 state_conflict with `meta.customer_id` if the merchant has something of the customer,
  * or a concurrent call was first.
@@ -35,16 +46,10 @@ export async function createCustomer(
   { metadata = {}, ...details }: Details & { metadata?: Record<string, string> | undefined },
   storeAnswer: StoreAnswer<ShownCustomer>,
 ): Promise<ShownCustomer> {
-  const { merchantId, livemode, now } = ctx;
-  const id = customerIdOf(merchantId, livemode, key);
+  const noted = { email: addressOf(details.email), name: details.name ?? null, company: details.company ?? null, metadata };
+  const row = { ...newCustomerRow(ctx, key), ...noted };
+  const { id } = row;
   if (await isKnownCustomer(ctx, key)) throw known(id);
-  const [customerRef, walletAddress] = 'customerRef' in key ? [key.customerRef, null] : [null, key.walletAddress];
-  const row: CustomerRow = {
-    ...{ id, merchantId, livemode, customerRef, walletAddress },
-    ...{ email: addressOf(details.email), name: details.name ?? null, company: details.company ?? null, metadata },
-    ...{ wallets: walletAddress === null ? [] : [walletAddress], emails: [], totals: {} },
-    ...{ firstSeenAt: now, lastSeenAt: now, createdAt: now, updatedAt: now, version: 1 },
-  };
   const made: ShownCustomer = { row, access: NO_ACCESS };
   try {
     return await commit(ctx, await withAnswer({ events: [], writes: [insertCustomerRow(ctx, row)], result: made }, storeAnswer(made)));

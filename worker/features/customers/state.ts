@@ -91,11 +91,19 @@ export async function findNamedKey(
   return key ?? raise('not_found');
 }
 
+/** Product that a customer has, or had, with what the object of its entitlement says now. */
+export interface HeldProduct {
+  product: Product;
+  balance: EntitlementSnapshot | null;
+  membership: Membership | undefined;
+  authorization: AuthorizationRow | undefined;
+}
+
 /**
- * Reads what a customer may use, from the objects of the entitlements: at most `STATE_PRODUCTS_MAX`, with those first that are active by
- * their copies.
+ * Reads what a customer has, from the objects of the entitlements: at most `STATE_PRODUCTS_MAX`, with those first that are active by their
+ * copies.
  */
-export async function readCustomerState(ctx: Scope, key: Customer): Promise<z.infer<typeof CustomerStateBody>> {
+export async function readHeldProducts(ctx: Scope, key: Customer): Promise<{ held: HeldProduct[]; hasMore: boolean }> {
   const holdings = await loadHoldings(ctx, key);
   const ids = [...holdings.products].sort(([, one], [, other]) => Number(other) - Number(one)).map(([id]) => id);
   const shown = ids.slice(0, STATE_PRODUCTS_MAX);
@@ -105,28 +113,30 @@ export async function readCustomerState(ctx: Scope, key: Customer): Promise<z.in
     listHeldAuthorizations(ctx, authorizationIds),
     Promise.all(shown.map((id) => readEntitlement(ctx, ctx, entitlementKeyOf(ctx, id, key).entitlementId))),
   ]);
-  const states = shown.flatMap((id, i) => {
+  const held = shown.flatMap((id, i) => {
     const product = products.get(id);
     if (!product) return [];
     const membership = holdings.memberships.get(id);
     const authorization = membership?.authorizationId ? authorizations.get(membership.authorizationId) : undefined;
-    return [toProductState(product, balances[i] ?? null, membership, authorization)];
+    return [{ product, balance: balances[i] ?? null, membership, authorization }];
   });
+  return { held, hasMore: ids.length > shown.length };
+}
+
+/** Reads what a customer may use. */
+export async function readCustomerState(ctx: Scope, key: Customer): Promise<z.infer<typeof CustomerStateBody>> {
+  const { held, hasMore } = await readHeldProducts(ctx, key);
+  const states = held.map(toProductState);
   return {
     customer_id: customerIdOf(ctx.merchantId, ctx.livemode, key),
     ...('customerRef' in key ? { customer_ref: key.customerRef } : {}),
     as_of: iso(ctx.now),
     products: states.sort((one, other) => Number(other.access) - Number(one.access)),
-    has_more: ids.length > shown.length,
+    has_more: hasMore,
   };
 }
 
-function toProductState(
-  product: Product,
-  balance: EntitlementSnapshot | null,
-  membership: Membership | undefined,
-  authorization: AuthorizationRow | undefined,
-): ProductState {
+export function toProductState({ product, balance, membership, authorization }: HeldProduct): ProductState {
   const hasAccess = balance?.status === 'active';
   return {
     product_id: product.id,

@@ -180,6 +180,9 @@ export async function listAccess(scope: Scope, rows: readonly Pick<CustomerRow, 
 /** Key as memberships have it. */
 export const keyTextOf = (key: Customer): string => ('customerRef' in key ? `ref:${key.customerRef}` : `wallet:${key.walletAddress}`);
 
+export const customerOfKey = (text: string): Customer =>
+  text.startsWith('ref:') ? { customerRef: text.slice('ref:'.length) } : { walletAddress: text.slice('wallet:'.length) };
+
 const ofKey = (key: Customer, columns: { ref: string; wallet: string }): SQL =>
   'customerRef' in key
     ? sql`${sql.raw(columns.ref)} = ${key.customerRef}`
@@ -222,6 +225,9 @@ export async function isKnownCustomer(scope: Scope, key: Customer): Promise<bool
 }
 
 export const insertCustomerRow = ({ db }: Shard, row: CustomerRow): Write => db.insert(customers).values(row);
+
+/** Plans the row of a customer unless there is one. */
+export const ensureCustomerRow = ({ db }: Shard, row: CustomerRow): Write => db.insert(customers).values(row).onConflictDoNothing();
 
 export const updateCustomerRow = (ctx: Shard, before: CustomerRow, after: Partial<CustomerRow>): Write[] =>
   casUpdate(ctx, customers, before, after);

@@ -10,6 +10,7 @@ import { findLinkedInvitation } from '#features/accounts/members/invitation.stor
 import { invitationToken, isOpenLink } from '#features/accounts/members/invitation-link.ts';
 import { notMeToken } from '#features/accounts/not-me/link.ts';
 import { findAccount } from '#features/accounts/store.ts';
+import { buyerLinkToken, isBuyersLink } from '#features/buyer-sign-in/email-link.ts';
 import { addressKeysOf, finishAttempt, forgetMail, leaseMail, rememberBounce, sendMails, takeDueMails } from '#features/email/outbox.ts';
 import { isBouncedAddress, isMailOff } from '#features/email/store.ts';
 import { LIMIT_ERROR, noteWithheldEmail } from '#features/receipts/receipt.ts';
@@ -43,6 +44,7 @@ async function resolveRecipient(
   if (account ? statusFor(email, mail, account) !== 'active' : mail.accountId !== null) return null;
   const until = (email as EmailDefinition<object>).until?.(mail.facts);
   if (until !== undefined && Date.parse(until) <= ctx.now) return null;
+  if (email.token === 'buyer') return (await isBuyersLink(ctx, mail)) ? { account: null, address: mail.address! } : null;
   if (email.token === 'invitation') return (await isInvited(ctx, mail)) ? { account, address: mail.address! } : null;
   if (email.token && email.token !== 'not_me' && !(account && isProvable(ctx, email.token, account, mail))) return null;
   if (email.pref && account && !prefsOf(account.notificationPrefs)[email.pref]) return null;
@@ -90,7 +92,7 @@ async function findRecipientAccount(ctx: Shard, { accountId, address }: Mail): P
   return address === null ? null : ((await findAccountByEmail(ctx, address)) ?? null);
 }
 
-function tokenOf(ctx: Ctx, token: NonNullable<EmailDefinition<object>['token']>, mail: Mail, account: Account): string {
+function tokenOf(ctx: Ctx, token: Exclude<EmailDefinition<object>['token'], 'buyer' | undefined>, mail: Mail, account: Account): string {
   if (token === 'invitation')
     return invitationToken(ctx, { id: mail.subjectId!, expiresAt: Date.parse((mail.facts as EmailFacts['invitation']).expires_at) });
   if (token !== 'not_me') return emailToken(ctx, token, account, mail.createdAt);
@@ -106,7 +108,7 @@ export async function renderMail(ctx: Ctx, mail: Mail, account: Account | null):
   return renderEmail(mail.template, mail.facts as EmailFacts[EmailTemplate] as never, {
     locale: (mail.locale ?? account?.locale ?? 'en') as Locale,
     baseUrl: ctx.baseUrl,
-    token: token && account ? tokenOf(ctx, token, mail, account) : '',
+    token: token === 'buyer' ? buyerLinkToken(ctx, mail) : token && account ? tokenOf(ctx, token, mail, account) : '',
     operator: OPERATOR_NAME ?? null,
   });
 }
@@ -124,7 +126,8 @@ export async function attemptMail(ctx: Shard, mailId: MailId): Promise<void> {
   if (!mail) return;
   const account = await findRecipientAccount(ctx, mail);
   // Deletes emails for unknown addresses, because strangers could fill the table with them.
-  if (!account && mail.accountId === null) return void (await forgetMail(ctx.db, mail));
+  if (!account && mail.accountId === null && !(mail.template === 'buyer_link' && (await isBuyersLink(ctx, mail))))
+    return void (await forgetMail(ctx.db, mail));
   const reader = await resolveRecipient(ctx, mail, account);
   const keys = reader ? addressKeysOf(ctx, reader.address) : null;
   if (!reader || !keys || (await isBouncedAddress(ctx.db, keys, await endingReasons(mail)))) {

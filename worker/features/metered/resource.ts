@@ -5,7 +5,17 @@ import { iso, unixSeconds } from '#core/time.ts';
 import { CustomerBody } from '#features/entitlements/resource.ts';
 import { productRef } from '#features/products/product-ref.ts';
 import type { Ctx } from '#platform/context.ts';
-import { AssetName, given, Livemode, MoneyBody, ObjectVersion, PayerWallet, ProductUuid, Timestamp } from '#platform/http/openapi.ts';
+import {
+  AssetName,
+  DecimalAmount,
+  given,
+  Livemode,
+  MoneyBody,
+  ObjectVersion,
+  PayerWallet,
+  ProductUuid,
+  Timestamp,
+} from '#platform/http/openapi.ts';
 import type { Reservation } from '#rules/metered/channel.ts';
 import type { MeteredSnapshot } from '#rules/metered/rpc.ts';
 import { METERED_SESSION } from '#rules/states.ts';
@@ -20,10 +30,7 @@ export const sessionParam = z.object({
 export const UsdcInput = z
   .object({
     asset: AssetName,
-    amount: z
-      .string()
-      .max(64)
-      .describe('Decimal amount as text, such as `12.5`. USDC has at most 6 decimals, SOL at most 9; more are refused.'),
+    amount: DecimalAmount,
   })
   .openapi('UsdcInput', { example: { asset: 'USDC', amount: '1' } });
 

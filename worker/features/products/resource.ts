@@ -6,7 +6,18 @@ import type { Ctx } from '#platform/context.ts';
 import type { Product } from '#platform/db/tables/products.ts';
 import { DiscoveryBody, DiscoveryInput } from '#platform/http/bodies/discovery.ts';
 import { HttpsUrl, Metadata, MetadataPatch, OwnName, ShownName } from '#platform/http/bodies/own-fields.ts';
-import { AssetName, given, idOf, Livemode, MoneyBody, orNull, ProductSlug, ProductUuid, Timestamp } from '#platform/http/openapi.ts';
+import {
+  AssetName,
+  DecimalAmount,
+  given,
+  idOf,
+  Livemode,
+  MoneyBody,
+  orNull,
+  ProductSlug,
+  ProductUuid,
+  Timestamp,
+} from '#platform/http/openapi.ts';
 import { IDENTITY_PROVIDERS, RENEWAL_MODES } from '#rules/payment-terms.ts';
 import { acceptedAssetsOf, allowedRailsOf, firstRailOf, SELLING_RAILS } from '#rules/product-rails.ts';
 import { PRODUCT } from '#rules/states.ts';
@@ -15,10 +26,7 @@ import { DeliveryTargetBody, PRODUCT_TYPES } from './product-types.ts';
 const MoneyInput = z
   .object({
     asset: AssetName,
-    amount: z
-      .string()
-      .max(64)
-      .describe('Decimal amount as text, such as `12.5`. USDC has at most 6 decimals, SOL at most 9; more are refused.'),
+    amount: DecimalAmount,
   })
   .openapi('MoneyInput', { example: { asset: 'USDC', amount: '12.5' } });
 export const slugParam = z.object({

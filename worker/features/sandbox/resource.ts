@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { iso, SECOND } from '#core/time.ts';
 import type { SandboxSession } from '#platform/db/tables/sandbox.ts';
 import { WireTransaction } from '#platform/http/bodies/wire-transaction.ts';
-import { AssetName, given, PaymentUuid, Timestamp } from '#platform/http/openapi.ts';
+import { AssetName, DecimalAmount, given, PaymentUuid, Timestamp } from '#platform/http/openapi.ts';
 import { SANDBOX_SESSION } from '#rules/states.ts';
 import { OUTCOMES } from './outcomes.ts';
 
@@ -66,10 +66,7 @@ export const BeginRequest = z
         amount: z
           .object({
             asset: AssetName,
-            amount: z
-              .string()
-              .max(64)
-              .describe('Decimal amount as text, such as `12.5`. USDC has at most 6 decimals, SOL at most 9; more are refused.'),
+            amount: DecimalAmount,
             base_units: z.string().max(64).optional().describe('Amount in the smallest units of the asset: an integer as text.'),
           })
           .optional()

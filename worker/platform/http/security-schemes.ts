@@ -32,5 +32,6 @@ export function registerSecuritySchemes(app: OpenAPIHono<AppEnv>): void {
     in: 'header',
     name: 'X-Svc-Connector-Secret',
   });
+  app.openAPIRegistry.registerComponent('securitySchemes', 'buyer', { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' });
   app.openAPIRegistry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' });
 }

@@ -18,7 +18,8 @@ import { bearerOf } from './authenticate.ts';
 import { draftFirstSession, startFirstSession, startSession } from './sessions.ts';
 import { emailKeysOf, homeOfRegistration, logIn, refreshSession, registerAccount } from './sign-in.ts';
 import { type Acting, actingClaims, issueToken } from './tokens.ts';
-import { issueLoginNonce, logInWithWallet } from './wallet-sign-in.ts';
+import { issueLoginNonce } from './wallet-proof.ts';
+import { logInWithWallet } from './wallet-sign-in.ts';
 
 export const ClaimsBody = z
   .object({
@@ -84,8 +85,8 @@ const WalletAddress = z
   .max(64)
   .openapi({ example: '5pwBVW7LsqxeEMCBViQ7SX2wxfdswJrpZodhKbCAuzrJ' })
   .describe('Address of a Solana wallet, in base58.');
-const NonceRequest = z.object({ wallet_address: WalletAddress }).openapi('WalletNonceRequest');
-const NonceResponse = z
+export const NonceRequest = z.object({ wallet_address: WalletAddress }).openapi('WalletNonceRequest');
+export const NonceResponse = z
   .object({
     message_nonce: z.string(),
     message: z.string(),
@@ -93,7 +94,7 @@ const NonceResponse = z
     expires_at: Timestamp,
   })
   .openapi('WalletNonce');
-const WalletLoginRequest = z
+export const WalletLoginRequest = z
   .object({
     wallet_address: WalletAddress,
     signed_message: z
@@ -116,7 +117,7 @@ const LogoutRequest = z
   .object({ end: z.enum(['session', 'all']).optional().describe('Sessions to end on the server: that of the token, or all.') })
   .openapi('LogoutRequest');
 
-const toNonceResource = ({ nonce, message, expiresAt }: LoginNonce, issuedAt: number) => ({
+export const toNonceResource = ({ nonce, message, expiresAt }: LoginNonce, issuedAt: number) => ({
   message_nonce: nonce,
   message,
   issued_at: iso(issuedAt),
@@ -195,7 +196,7 @@ export const authRoutes = routes('Authentication')
     body: NonceRequest,
     returns: NonceResponse,
     codes: ['invalid_wallet_address'],
-    answer: async ({ ctx, body }) => toNonceResource(await issueLoginNonce(ctx, body.wallet_address), ctx.wallNow),
+    answer: async ({ ctx, body }) => toNonceResource(await issueLoginNonce(ctx, 'merchant', body.wallet_address), ctx.wallNow),
   })
   .public({
     path: 'POST /auth/wallet',

@@ -8,15 +8,15 @@ import { z } from '@hono/zod-openapi';
 import { OWN_NAME_MAX } from '#core/limits.ts';
 import { DiscoveryInput } from '#platform/http/bodies/discovery.ts';
 import { OwnName, ShownName } from '#platform/http/bodies/own-fields.ts';
+import { DecimalAmount } from '#platform/http/openapi.ts';
 import { X402_RAIL } from '#rules/rails.ts';
 
-const Amount = z.object({
-  asset: z.string().max(16).describe('Asset: `USDC` or `SOL`.'),
-  amount: z
-    .string()
-    .max(64)
-    .describe('Decimal amount as text, such as `12.5`. USDC has at most 6 decimals, SOL at most 9; more are refused.'),
-});
+const Amount = z
+  .object({
+    asset: z.string().max(16).describe('Asset: `USDC` or `SOL`.'),
+    amount: DecimalAmount,
+  })
+  .openapi('ManifestAmount');
 const Url = z.string().min(1).max(2048).describe('Public https URL. The service never fetches it.');
 
 const ManifestProduct = z.object({

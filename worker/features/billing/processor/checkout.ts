@@ -1,7 +1,7 @@
 import type Stripe from 'stripe';
 import { ApiError } from '#core/errors.ts';
 import type { AccountId } from '#core/ids.ts';
-import { findVerifiedDomain } from '#features/accounts/domain/store.ts';
+import { requireOwnPage } from '#features/accounts/domain/own-page.ts';
 import { getAccount } from '#features/accounts/store.ts';
 import type { Ctx, Scope } from '#platform/context.ts';
 import { withNames } from '#platform/db/names/names.ts';
@@ -15,16 +15,8 @@ import { syncAccount } from './sync.ts';
 
 const DASHBOARD = '/dashboard';
 
-async function returnUrl(ctx: Scope, field: string, url: string | undefined): Promise<string> {
-  if (url === undefined) return new URL(DASHBOARD, ctx.baseUrl).href;
-  const { origin } = new URL(ctx.baseUrl);
-  if (URL.canParse(url) && new URL(url).origin === origin) return new URL(url).href;
-  const domain = await findVerifiedDomain(ctx.db, ctx.merchantId);
-  if (domain !== null && URL.canParse(url) && new URL(url).origin === `https://${domain}`) return new URL(url).href;
-  const others = domain === null ? ', or of your verified domain: PUT /v1/account/domain' : ` or https://${domain}`;
-  const msg = `Expected a page of ${origin}${others}`;
-  throw new ApiError('validation_error', { problems: [{ loc: ['body', field], msg, type: 'foreign_url' }] });
-}
+const returnUrl = async (ctx: Scope, field: string, url: string | undefined): Promise<string> =>
+  url === undefined ? new URL(DASHBOARD, ctx.baseUrl).href : requireOwnPage(ctx, field, url);
 
 const planHeld = (plan: PaidPlan, detail: string): ApiError =>
   new ApiError('state_conflict', { detail, meta: { reason: 'plan_held', plan } });

@@ -5,7 +5,7 @@ import type { Scope } from '#platform/context.ts';
 import { boundId, idOfText, jsonRows } from '#platform/db/among.ts';
 import { subjectsOfTransaction } from '#platform/db/outcome.ts';
 import { listWithArchive, type PageRequest, type RowQuery, rowsOf } from '#platform/db/page.ts';
-import { paidFor } from '#platform/db/search/customer.ts';
+import { boughtBy, paidFor } from '#platform/db/search/customer.ts';
 import { listNamedPayments, productsNamed, SEARCHED_MAX } from '#platform/db/search/named.ts';
 import { archivedPayments } from '#platform/db/tables/archives.ts';
 import { payments } from '#platform/db/tables/payments.ts';
@@ -20,6 +20,10 @@ interface IndexedFilter {
   wallet?: string | undefined;
   /** Wallet that is the customer of payments without a reference. */
   customerWallet?: string | undefined;
+  /** Wallet that made the payments, or is their customer. */
+  buyer?: string | undefined;
+  /** Email address that the buyer gave. The archive has none. */
+  email?: string | undefined;
   paymentId?: string | undefined;
   txSignature?: string | undefined;
   /** Epoch ms, half-open. */
@@ -62,12 +66,15 @@ function partsOf({ status, paymentId, txSignature, ...named }: IndexedFilter, is
   if (status === 'FAILED') return [FAILED];
   if (status !== undefined) return [sql`${PENDING} AND +status = ${status}`];
   const isNarrowed =
-    isNamed || (named.productId ?? named.customerRef ?? named.wallet ?? named.customerWallet ?? paymentId ?? txSignature) !== undefined;
+    isNamed ||
+    [named.productId, named.customerRef, named.wallet, named.customerWallet, named.buyer, named.email, paymentId, txSignature].some(
+      (value) => value !== undefined,
+    );
   return isNarrowed ? [undefined] : [CONFIRMED, FAILED, PENDING];
 }
 
 function indexedBy(table: Table, scope: Scope, filter: IndexedFilter, part: SQL | undefined): SQL {
-  const { productId, customerRef, wallet, paymentId, txSignature, createdFrom, createdTo } = filter;
+  const { productId, customerRef, wallet, email, paymentId, txSignature, createdFrom, createdTo } = filter;
   const narrowed: [SQLiteColumn, unknown][] = [
     [table.productId, productId],
     [table.customerRef, customerRef],
@@ -77,6 +84,7 @@ function indexedBy(table: Table, scope: Scope, filter: IndexedFilter, part: SQL 
   return and(
     rowsOf(table, scope, narrowed),
     part,
+    email === undefined ? undefined : sql`email = ${email} AND email IS NOT NULL`,
     txSignature === undefined ? undefined : ofTransaction(table, txSignature, scope),
     createdFrom === undefined ? undefined : gte(table.createdAt, createdFrom),
     createdTo === undefined ? undefined : lt(table.createdAt, createdTo),
@@ -129,16 +137,17 @@ function rowsIn(table: Table, ctx: Scope, filter: IndexedFilter & SearchedFilter
 
 export async function listPayments(ctx: Scope, { q, ...filter }: PaymentFilter, page: PageRequest) {
   const isPaid = filter.status === undefined || filter.status === 'CONFIRMED';
-  const { customerWallet } = filter;
+  const { customerWallet, buyer, email } = filter;
   const read = (searched: SearchedFilter, named: string[] | null) => {
     const selected = { ...filter, ...searched };
     const rowsOfCustomer = (table: Table, part?: SQL): SQL[] => {
-      const parts = customerWallet === undefined ? [part] : paidFor(table, customerWallet).map((isTheirs) => and(isTheirs, part));
+      const theirs = customerWallet === undefined ? buyer && boughtBy(table, buyer) : paidFor(table, customerWallet);
+      const parts = theirs ? theirs.map((isTheirs) => and(isTheirs, part)) : [part];
       return parts.map((one) => rowsIn(table, ctx, selected, named, one));
     };
     const branches = [
       ...partsOf(filter, named !== null).flatMap((part) => rowsOfCustomer(payments, part)),
-      ...(isPaid ? rowsOfCustomer(archivedPayments) : []),
+      ...(isPaid && email === undefined ? rowsOfCustomer(archivedPayments) : []),
     ];
     const selection: RowQuery = { rows: sql.join(branches, sql` UNION ALL `), order: ['created_at', 'rowNumber'] };
     return listWithArchive(ctx.db, payments, archivedPayments, selection, page);

@@ -3,7 +3,7 @@ import { toMoneyResource } from '#core/money.ts';
 import { iso } from '#core/time.ts';
 import { MONEY_RETENTION_MS } from '#platform/db/idempotency-record.ts';
 import { TxSignature } from '#platform/http/bodies/tx-signature.ts';
-import { AssetName, ok, Timestamp } from '#platform/http/openapi.ts';
+import { AssetName, DecimalAmount, ok, Timestamp } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
 import { loadPayment } from '../payment.ts';
 import { PaymentBody, toPaymentResource } from '../resource.ts';
@@ -15,10 +15,7 @@ const RefundRequestBody = z
     amount: z
       .object({
         asset: AssetName,
-        amount: z
-          .string()
-          .max(64)
-          .describe('Decimal amount as text, such as `12.5`. USDC has at most 6 decimals, SOL at most 9; more are refused.'),
+        amount: DecimalAmount,
       })
       .optional()
       .describe('Amount to refund. Defaults to the rest of price and overpayment.'),

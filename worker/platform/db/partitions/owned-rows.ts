@@ -11,7 +11,7 @@ import { archiveDrafts, archivedPayments, archivedReceipts, archivedSubjects, ar
 import { audits } from '../tables/audits.ts';
 import { cursors, paymentCandidates } from '../tables/candidates.ts';
 import { endedSessions, handoffs, identitySessions, paymentSessions } from '../tables/checkout.ts';
-import { customers, entitlements } from '../tables/entitlements.ts';
+import { buyerSellers, customers, entitlements } from '../tables/entitlements.ts';
 import { acts } from '../tables/events.ts';
 import { guard, idempotencyRecords } from '../tables/idempotency.ts';
 import { apiKeys } from '../tables/keys.ts';
@@ -156,6 +156,7 @@ export const OWNED: readonly OwnedTable[] = [
   owned(placements, placements.membershipId),
   owned(entitlements, entitlements.merchantId),
   owned(customers, customers.id),
+  owned(buyerSellers, buyerSellers.merchantId, { isNeverUpdated: true }),
   owned(subscriptionPlans, subscriptionPlans.merchantId),
   owned(subscriptionAuthorizations, subscriptionAuthorizations.merchantId),
   owned(subscriptionCollections, subscriptionCollections.paymentId),

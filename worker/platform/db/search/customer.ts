@@ -48,3 +48,9 @@ export const paidFor = (table: typeof payments | typeof archivedPayments, wallet
     sql`${eq(table.payerWallet, wallet)} AND coalesce(customer_wallet, payer_wallet) = payer_wallet`,
     sql`${eq(table.customerWallet, wallet)} AND customer_wallet <> payer_wallet`,
   ].map((isTheirs) => sql`${isTheirs} AND +customer_ref IS NULL`);
+
+/** Conditions of the payments that this wallet made, for whomever, and of those of others that named it as the customer. */
+export const boughtBy = (table: typeof payments | typeof archivedPayments, wallet: string): SQL[] => [
+  eq(table.payerWallet, wallet),
+  ...paidFor(table, wallet).slice(1),
+];

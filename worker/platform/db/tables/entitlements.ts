@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm';
-import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
+import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import type { AccountId, CustomerId, EntitlementId, ProductId } from '#core/ids.ts';
 import type { EntitlementStatus } from '#rules/balance.ts';
-import { addressBytes, flag, instant, json, oneOf, uuidBytes } from './columns.ts';
+import { addressBytes, bytes, flag, instant, json, oneOf, uuidBytes } from './columns.ts';
 
 /** Copies of entitlement objects for lists. Only the projection writes them, and an older version never replaces a newer one. */
 export const entitlements = sqliteTable(
@@ -82,3 +82,17 @@ export const customers = sqliteTable(
 );
 
 export type CustomerRow = typeof customers.$inferSelect;
+
+/**
+ * Merchants from whom a wallet or email address bought in live mode, so that its buyer finds them. Inserted with the customer, and retained
+ * like the payments that it leads to.
+ */
+export const buyerSellers = sqliteTable(
+  'buyer_sellers',
+  {
+    /** Half of the SHA-256 of the subject (`buyerKeyOf`). */
+    subject: bytes('subject').notNull(),
+    merchantId: uuidBytes('merchant_id').$type<AccountId>().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.subject, table.merchantId] })],
+);

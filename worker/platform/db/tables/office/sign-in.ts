@@ -22,7 +22,7 @@ export const signInIdentities = sqliteTable(
   ],
 );
 
-/** Used states of provider sign-ins until their expiry, so that each is accepted once. Only states that we signed are inserted. */
+/** Used states of provider sign-ins, used links and ended sessions of buyers, until their expiry. Only what we signed is inserted. */
 export const usedSignInStates = sqliteTable(
   'used_sign_in_states',
   { id: text('id').primaryKey(), expiresAt: instant('expires_at').notNull() },

@@ -1,0 +1,39 @@
+import { eq, sql } from 'drizzle-orm';
+import { hex } from '#core/encoding.ts';
+import type { AccountId, MailId } from '#core/ids.ts';
+import type { Ctx, Db } from '#platform/context.ts';
+import { fieldOf, idField, jsonRows } from '#platform/db/among.ts';
+import type { Write } from '#platform/db/commit.ts';
+import { readEach } from '#platform/db/each-database.ts';
+import { buyerSellers } from '#platform/db/tables/entitlements.ts';
+import { mails } from '#platform/db/tables/mail.ts';
+import { buyerKeyOf, type OpenSubject } from './subject.ts';
+
+/** Sellers of one buyer that are read. */
+export const SELLERS_MAX = 50;
+
+/** Merchants from whom the subject bought. The databases that do not answer are left out. */
+export async function listSellersOf(ctx: Ctx, subject: OpenSubject): Promise<AccountId[]> {
+  const { found } = await readEach(ctx, ({ db }) =>
+    db
+      .select({ merchantId: buyerSellers.merchantId })
+      .from(buyerSellers)
+      .where(eq(buyerSellers.subject, buyerKeyOf(subject)))
+      .limit(SELLERS_MAX),
+  );
+  return [...new Set(found.flat().map(({ merchantId }) => merchantId))].slice(0, SELLERS_MAX);
+}
+
+/** Plans rows of subjects and their sellers. A known one is not written. */
+export const noteSellers = (db: Db, found: readonly { subject: OpenSubject; merchantId: AccountId }[]): Write =>
+  db
+    .insert(buyerSellers)
+    .select(
+      sql`SELECT unhex(${fieldOf('subject')}), ${idField('merchantId')} FROM ${jsonRows(
+        found.map(({ subject, merchantId }) => ({ subject: hex.encode(buyerKeyOf(subject)), merchantId })),
+      )} WHERE true ON CONFLICT DO NOTHING`,
+    ) as unknown as Write;
+
+/** Address of an email that was sent, by the id that its link names. */
+export const findLinkedAddress = async (db: Db, id: MailId): Promise<string | null> =>
+  (await db.select({ address: mails.address }).from(mails).where(eq(mails.id, id)).get())?.address ?? null;

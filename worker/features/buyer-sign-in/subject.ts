@@ -1,0 +1,19 @@
+import { sha256 } from '#core/crypto.ts';
+import { utf8 } from '#core/encoding.ts';
+import type { AccountId, CustomerId } from '#core/ids.ts';
+
+/** Who proved to be a buyer, and so what is shown: a wallet, an email address, or one customer of one merchant in one mode. */
+export type BuyerSubject =
+  | { kind: 'wallet'; wallet_address: string }
+  | { kind: 'email'; email: string }
+  | { kind: 'customer'; account_id: AccountId; customer_id: CustomerId; livemode: boolean };
+
+/** Subject that leads to several sellers. */
+export type OpenSubject = Exclude<BuyerSubject, { kind: 'customer' }>;
+
+/** One spelling per mailbox, as memberships and payments have it. */
+export const buyersAddressOf = (email: string): string => email.trim().normalize('NFC').toLowerCase();
+
+/** Half of the SHA-256 of a subject, by which its sellers are found. */
+export const buyerKeyOf = (subject: OpenSubject): Uint8Array =>
+  sha256(utf8(subject.kind === 'wallet' ? `wallet:${subject.wallet_address}` : `email:${subject.email}`)).slice(0, 16);

@@ -1,0 +1,25 @@
+import { raise } from '#core/errors.ts';
+import { customerIdOf, type MembershipId } from '#core/ids.ts';
+import type { BuyerSession } from '#features/buyer-sign-in/token.ts';
+import { customerOfKey } from '#features/customers/store.ts';
+import { retryDelivery } from '#features/membership-delivery/retry.ts';
+import { findMembership } from '#features/memberships/store.ts';
+import { loadScope } from '#platform/chain/scope.ts';
+import type { Ctx } from '#platform/context.ts';
+import { homeOf } from '#platform/db/directory.ts';
+import { skipStoring } from '#platform/db/once.ts';
+import type { Membership } from '#platform/db/tables/memberships.ts';
+
+/** True if the subject opens the membership. Test sales open by a portal link alone. */
+function isTheirs({ subject }: BuyerSession, { merchantId, livemode, customerKey, email }: Membership): boolean {
+  if (subject.kind === 'wallet') return livemode && customerKey === `wallet:${subject.wallet_address}`;
+  if (subject.kind === 'email') return livemode && email === subject.email;
+  return customerIdOf(merchantId, livemode, customerOfKey(customerKey)) === subject.customer_id;
+}
+
+/** Delivers a membership again for its buyer. Throws 404 for a membership that the subject does not open. */
+export async function deliverAgain(ctx: Ctx, session: BuyerSession, membershipId: MembershipId): Promise<Membership> {
+  const found = await findMembership(homeOf(ctx, membershipId).db, membershipId);
+  if (!found || !isTheirs(session, found)) raise('not_found');
+  return retryDelivery(await loadScope(ctx, found), membershipId, skipStoring);
+}

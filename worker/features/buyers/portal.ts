@@ -1,0 +1,87 @@
+import { z } from 'zod';
+import { base64url, utf8 } from '#core/encoding.ts';
+import { ApiError, raise } from '#core/errors.ts';
+import { type AccountId, type CustomerId, newId, type PortalSessionId } from '#core/ids.ts';
+import { LOCALE_NAMES, type Locale } from '#core/locales.ts';
+import { MINUTE } from '#core/time.ts';
+import { isLinkMac, linkMacs } from '#features/accounts/auth/emailed-links.ts';
+import { requireOwnPage } from '#features/accounts/domain/own-page.ts';
+import { findAccount } from '#features/accounts/store.ts';
+import { newCustomerRow } from '#features/customers/customer.ts';
+import { getCustomerKey } from '#features/customers/state.ts';
+import { ensureCustomerRow, isKnownCustomer } from '#features/customers/store.ts';
+import type { Ctx, Scope } from '#platform/context.ts';
+import { commit } from '#platform/db/commit.ts';
+import { homeOf } from '#platform/db/directory.ts';
+import { type StoreAnswer, withAnswer } from '#platform/db/once.ts';
+import type { Customer } from '#rules/balance.ts';
+
+const LIFE_MS = 10 * MINUTE;
+export const PORTAL_FLOWS = ['cancel', 'receipts'] as const;
+type PortalFlow = (typeof PORTAL_FLOWS)[number];
+
+const Link = z.object({
+  id: z.uuid(),
+  account: z.uuid().transform((id) => id as AccountId),
+  customer: z.uuid().transform((id) => id as CustomerId),
+  livemode: z.boolean(),
+  until: z.int(),
+  back: z.string().optional(),
+  locale: z.enum(LOCALE_NAMES).optional(),
+  flow: z.enum(PORTAL_FLOWS).optional(),
+});
+export type PortalLink = z.infer<typeof Link>;
+
+interface Opening {
+  returnUrl?: string | undefined;
+  locale?: Locale | undefined;
+  flow?: PortalFlow | undefined;
+}
+
+export interface PortalSession {
+  id: PortalSessionId;
+  url: string;
+  customerId: CustomerId;
+  expiresAt: number;
+}
+
+/**
+ * Makes a link by which the merchant's own signed-in user sees their purchases at this merchant, for ten minutes. Throws 404 for a customer
+ * that the merchant does not know, 422 for a return URL of another site.
+ */
+export async function createPortalSession(
+  ctx: Scope,
+  named: Customer | CustomerId,
+  { returnUrl, locale, flow }: Opening,
+  storeAnswer: StoreAnswer<PortalSession>,
+): Promise<PortalSession> {
+  const back = returnUrl === undefined ? undefined : await requireOwnPage(ctx, 'return_url', returnUrl);
+  const key = typeof named === 'string' ? await getCustomerKey(ctx, named) : named;
+  if (typeof named !== 'string' && !(await isKnownCustomer(ctx, key))) raise('not_found');
+  const row = newCustomerRow(ctx, key);
+  const { merchantId, livemode, wallNow } = ctx;
+  const id = newId<PortalSessionId>(wallNow, merchantId);
+  const expiresAt = wallNow + LIFE_MS;
+  const link: PortalLink = { id, account: merchantId, customer: row.id, livemode, until: expiresAt, back, locale, flow };
+  const made = { id, url: `${ctx.baseUrl}/me/enter?token=${sealLink(ctx, link)}`, customerId: row.id, expiresAt };
+  // The link names the customer by its id, which the fold may not have written yet.
+  return commit(ctx, await withAnswer({ events: [], writes: [ensureCustomerRow(ctx, row)], result: made }, storeAnswer(made)));
+}
+
+const PURPOSE = 'portal-link';
+
+function sealLink(ctx: Ctx, link: PortalLink): string {
+  const payload = base64url.encode(utf8(JSON.stringify(link)));
+  return `${payload}.${linkMacs(ctx, PURPOSE, payload)[0]}`;
+}
+
+/** Reads a portal link, which may be opened again in its time. Throws 404 for a forged one, 410 link_expired for an old one or an ended account. */
+export async function openPortalLink(ctx: Ctx, token: string): Promise<PortalLink> {
+  const [, payload = '', mac = ''] = /^([\w-]{1,4096})\.([\w-]{43})$/.exec(token) ?? [];
+  if (payload === '' || !isLinkMac(ctx, mac, PURPOSE, payload)) raise('not_found');
+  const link = Link.parse(JSON.parse(new TextDecoder().decode(base64url.decode(payload))));
+  const account = await findAccount(homeOf(ctx, link.account).db, link.account);
+  if (link.until <= ctx.wallNow || account?.status !== 'active')
+    throw new ApiError('link_expired', { detail: 'The link has expired. Open it again from the page of the seller.' });
+  return link;
+}
