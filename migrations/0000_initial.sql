@@ -239,9 +239,9 @@ CREATE TABLE `payment_sessions` (
 CREATE INDEX `payment_sessions_ending` ON `payment_sessions` (`expires_at`);--> statement-breakpoint
 CREATE INDEX `payment_sessions_of_merchant` ON `payment_sessions` (`merchant_id`,`expires_at`);--> statement-breakpoint
 CREATE TABLE `buyer_sellers` (
-	`subject` blob NOT NULL,
+	`buyer_key` blob NOT NULL,
 	`merchant_id` blob NOT NULL,
-	PRIMARY KEY(`subject`, `merchant_id`)
+	PRIMARY KEY(`buyer_key`, `merchant_id`)
 ) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE TABLE `customers` (

@@ -194,9 +194,9 @@ describe('code ownership', () => {
     ],
     ['an amount is never a float', () => filesWith(/\bparseFloat\b|\bNumber\([^)]*(?:amount|units|price|fee)/i), []],
     [
-      'credentials are read by accounts/auth/, and seen to exist by one guard',
+      'credentials are read by accounts/auth/, those of buyers by buyer-sign-in/, and seen to exist by one guard',
       () => filesWith(/header\('(?:X-Svc-Key|Authorization)'\)/),
-      [/^worker\/features\/accounts\/auth\/authenticate\.ts$/, /^worker\/platform\/http\/callers\.ts$/],
+      [/^worker\/features\/(?:accounts\/auth\/authenticate|buyer-sign-in\/token)\.ts$/, /^worker\/platform\/http\/callers\.ts$/],
     ],
     [
       'errors take their shape in platform/http/on-error',

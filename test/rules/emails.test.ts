@@ -92,7 +92,7 @@ function expectSound(name: EmailTemplate, { subject, html, text }: Rendered): vo
   const links = [...html.matchAll(/<a\s[^>]*href="([^"]*)"/g)].map(([, url]) => url!);
   expect(links, name).toHaveLength(WITH_SECOND_LINK.includes(name) ? 2 : 1);
   expect(links[0], name).toMatch(
-    /^https:\/\/svc\.test\/(?:login|docs#[a-z-]+$|verify-email#token=|reset-password#token=|sign-in#token=|invitation#token=|not-me#token=|r\/|p\/|s\/)/,
+    /^https:\/\/svc\.test\/(?:login|docs#[a-z-]+$|verify-email#token=|reset-password#token=|sign-in#token=|me\/link\?token=|invitation#token=|not-me#token=|r\/|p\/|s\/)/,
   );
   for (const link of links) expect(text, name).toContain(link);
   if (links.length > 1) expect(links[1], name).toBe(`https://svc.test/s/${AUTHORIZATION}`);

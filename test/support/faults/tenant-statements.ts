@@ -30,6 +30,10 @@ export const MINTED: Rule[] = [
   },
   { names: /^(?:rowid|row_number|seq)$/, why: 'A row number comes from another statement, never from a caller.' },
   { names: /^slug$/, why: 'A slug is unique over both modes and ends in random characters: it is the public address of one product.' },
+  {
+    names: /^(?:buyer_sellers\.)?buyer_key$/,
+    why: 'The hash of a buyer who proved the wallet or address, and asks for all sellers. Only live sales have such rows.',
+  },
   { names: /^key_hash$/, why: 'The hash of a key is as unguessable as the key, which is of one merchant and one mode.' },
 ];
 

@@ -119,7 +119,7 @@ interface AuthorizationFilter {
   status?: AuthorizationStatus | undefined;
   productId?: ProductId | undefined;
   customer?: Customer | undefined;
-  /** Wallet that subscribed, for whomever. */
+  /** Wallet that subscribed, for any customer. */
   wallet?: string | undefined;
 }
 

@@ -2,15 +2,14 @@ import { ApiError } from '#core/errors.ts';
 import type { MailId } from '#core/ids.ts';
 import type { Locale } from '#core/locales.ts';
 import { HOUR, MINUTE } from '#core/time.ts';
-import { isLinkMac, linkMacs } from '#features/accounts/auth/emailed-links.ts';
-import { takeState } from '#features/accounts/store.ts';
+import { isLinkMac, linkMacs, useUp } from '#features/accounts/auth/emailed-links.ts';
 import { addressKeysOf, planEmail, requireMail } from '#features/email/outbox.ts';
 import type { Ctx } from '#platform/context.ts';
 import { commit, unchanged } from '#platform/db/commit.ts';
 import { globalOf, homeOf } from '#platform/db/directory.ts';
 import { type StoreAnswer, withAnswer } from '#platform/db/once.ts';
-import { findLinkedAddress, listSellersOf } from './store.ts';
-import { buyersAddressOf } from './subject.ts';
+import { buyersAddressOf } from '#rules/access/buyers.ts';
+import { findLinkedAddress, listKnownSellers } from './store.ts';
 
 const LIFE_MS = 30 * MINUTE;
 const LINKS_AN_HOUR = 3;
@@ -27,7 +26,7 @@ const TOKEN = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.([1-9a-z][0-9a-z]
 
 /** True if the link may be sent: it has not expired, and a purchase names the address. */
 export const isBuyersLink = async (ctx: Ctx, { address, createdAt }: { address: string | null; createdAt: number }): Promise<boolean> =>
-  address !== null && ctx.wallNow < createdAt + LIFE_MS && (await listSellersOf(ctx, { kind: 'email', email: address })).length > 0;
+  address !== null && ctx.wallNow < createdAt + LIFE_MS && (await listKnownSellers(ctx, { kind: 'email', email: address })).length > 0;
 
 /**
  * Emails a link to the purchases of an address. Whether a purchase names it is checked at send time: the same row is written for every
@@ -55,7 +54,7 @@ export async function redeemBuyerLink(ctx: Ctx, token: string): Promise<string> 
   if (!isOurs || expiresAt <= ctx.wallNow) throw refusedLink(isOurs);
   const home = homeOf(ctx, id);
   const address = await findLinkedAddress(home.db, id as MailId);
-  if (address === null || !(await takeState(globalOf(ctx).db, `buyer-link:${id}`, expiresAt))) throw refusedLink(true);
+  if (address === null || !(await useUp(ctx, `buyer-link:${id}`, expiresAt))) throw refusedLink(true);
   return address;
 }
 

@@ -7,30 +7,30 @@ import type { Write } from '#platform/db/commit.ts';
 import { readEach } from '#platform/db/each-database.ts';
 import { buyerSellers } from '#platform/db/tables/entitlements.ts';
 import { mails } from '#platform/db/tables/mail.ts';
-import { buyerKeyOf, type OpenSubject } from './subject.ts';
+import { buyerKeyOf, type OpenSubject } from '#rules/access/buyers.ts';
 
 /** Sellers of one buyer that are read. */
 export const SELLERS_MAX = 50;
 
 /** Merchants from whom the subject bought. The databases that do not answer are left out. */
-export async function listSellersOf(ctx: Ctx, subject: OpenSubject): Promise<AccountId[]> {
+export async function listKnownSellers(ctx: Ctx, subject: OpenSubject): Promise<AccountId[]> {
   const { found } = await readEach(ctx, ({ db }) =>
     db
       .select({ merchantId: buyerSellers.merchantId })
       .from(buyerSellers)
-      .where(eq(buyerSellers.subject, buyerKeyOf(subject)))
+      .where(eq(buyerSellers.buyerKey, buyerKeyOf(subject)))
       .limit(SELLERS_MAX),
   );
   return [...new Set(found.flat().map(({ merchantId }) => merchantId))].slice(0, SELLERS_MAX);
 }
 
 /** Plans rows of subjects and their sellers. A known one is not written. */
-export const noteSellers = (db: Db, found: readonly { subject: OpenSubject; merchantId: AccountId }[]): Write =>
+export const insertSellers = (db: Db, found: readonly { subject: OpenSubject; merchantId: AccountId }[]): Write =>
   db
     .insert(buyerSellers)
     .select(
-      sql`SELECT unhex(${fieldOf('subject')}), ${idField('merchantId')} FROM ${jsonRows(
-        found.map(({ subject, merchantId }) => ({ subject: hex.encode(buyerKeyOf(subject)), merchantId })),
+      sql`SELECT unhex(${fieldOf('buyerKey')}), ${idField('merchantId')} FROM ${jsonRows(
+        found.map(({ subject, merchantId }) => ({ buyerKey: hex.encode(buyerKeyOf(subject)), merchantId })),
       )} WHERE true ON CONFLICT DO NOTHING`,
     ) as unknown as Write;
 

@@ -5,11 +5,10 @@ import { ApiError } from '#core/errors.ts';
 import { type AccountId, type CustomerId, newId, type TokenId } from '#core/ids.ts';
 import { LOCALE_NAMES, type Locale } from '#core/locales.ts';
 import { DAY, HOUR, SECOND, unixSeconds } from '#core/time.ts';
-import { findState, takeState } from '#features/accounts/store.ts';
+import { isUsedUp, useUp } from '#features/accounts/auth/emailed-links.ts';
 import type { Ctx } from '#platform/context.ts';
-import { globalOf } from '#platform/db/directory.ts';
 import type { RouteContext } from '#platform/http/openapi.ts';
-import type { BuyerSubject } from './subject.ts';
+import type { BuyerSubject } from '#rules/access/buyers.ts';
 
 /** A wallet can be asked again at any time, a mailbox or a merchant’s page less safely. */
 const LIFE_MS: Record<BuyerSubject['kind'], number> = { wallet: DAY, email: HOUR, customer: HOUR };
@@ -34,7 +33,7 @@ const Claims = z.object({
   return_url: z.string().optional(),
 });
 
-/** What a portal link adds: language, and the page to go back to. */
+/** Additions of a portal link: language, and the page to go back to. */
 export interface BuyerSurroundings {
   locale?: Locale | undefined;
   return_url?: string | undefined;
@@ -94,15 +93,15 @@ const refused = (reason?: 'session_ended'): ApiError =>
 const stateOf = (tokenId: TokenId): string => `buyer:${tokenId}`;
 
 /** Session of a call. Throws 401 invalid_authorization for an absent, expired or ended one, and for a merchant's token. */
-export async function requireBuyer(c: RouteContext): Promise<BuyerSession> {
+export async function requireBuyerSession(c: RouteContext): Promise<BuyerSession> {
   const { ctx } = c.var;
   const [, token] = /^Bearer (\S{1,4096})$/i.exec(c.req.header('Authorization') ?? '') ?? [];
   const session = token === undefined ? null : await readBuyerToken(ctx, token);
   if (!session) throw refused();
-  if (await findState(globalOf(ctx).db, stateOf(session.tokenId))) throw refused('session_ended');
+  if (await isUsedUp(ctx, stateOf(session.tokenId))) throw refused('session_ended');
   return session;
 }
 
 /** Ends a session. A repeated call changes nothing. */
 export const endBuyerSession = async (ctx: Ctx, { tokenId, expiresAt }: BuyerSession): Promise<void> =>
-  void (await takeState(globalOf(ctx).db, stateOf(tokenId), expiresAt));
+  void (await useUp(ctx, stateOf(tokenId), expiresAt));

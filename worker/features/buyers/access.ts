@@ -46,8 +46,8 @@ export const BuyerSubscriptionBody = z
   })
   .openapi('BuyerSubscription');
 
-/** What a subject opens at one seller: the customers of its keys, narrowed to the memberships that name an email address. */
-async function keysOf(scope: Scope, { subject }: BuyerSession): Promise<Customer[]> {
+/** Keys of the customers that a subject opens at one seller. `opens` narrows those of an email address. */
+async function readKeys(scope: Scope, { subject }: BuyerSession): Promise<Customer[]> {
   if (subject.kind === 'wallet') return [{ walletAddress: subject.wallet_address }];
   if (subject.kind === 'customer') return [await getCustomerKey(scope, subject.customer_id)];
   return [...(await listKeysOfEmail(scope, subject.email)).values()];
@@ -59,7 +59,7 @@ const opens = ({ subject }: BuyerSession, { membership }: Pick<HeldProduct, 'mem
 /** Reads what the subject has at a seller. */
 export async function readHeld(scope: Scope, session: BuyerSession): Promise<HeldProduct[]> {
   const found: HeldProduct[] = [];
-  for (const key of await keysOf(scope, session)) {
+  for (const key of await readKeys(scope, session)) {
     if (found.length >= MERGED_MAX) break;
     const { held } = await readHeldProducts(scope, key);
     found.push(...held.filter((one) => opens(session, one)));
@@ -73,7 +73,7 @@ export interface Held {
 }
 
 /** Lists what the subject may use, sellers in turn, what is usable first. Reads up to `MERGED_MAX` products. */
-export async function listAccessOf(session: BuyerSession, sellers: readonly Seller[], page: PageRequest): Promise<Listed<Held>> {
+export async function listHeld(session: BuyerSession, sellers: readonly Seller[], page: PageRequest): Promise<Listed<Held>> {
   const all: Held[] = [];
   for (const seller of sellers) {
     if (all.length >= MERGED_MAX) break;
@@ -118,11 +118,7 @@ async function readSubscriptions(scope: Scope, session: BuyerSession, page: Page
   return { items: rows.slice(page.offset, page.offset + page.perPage), total: rows.length };
 }
 
-export async function listSubscriptionsOf(
-  session: BuyerSession,
-  sellers: readonly Seller[],
-  page: PageRequest,
-): Promise<Listed<Subscribed>> {
+export async function listSubscribed(session: BuyerSession, sellers: readonly Seller[], page: PageRequest): Promise<Listed<Subscribed>> {
   const found = await mergePages(sellers, page, {
     read: ({ scope }, part) => readSubscriptions(scope, session, part),
     timeOf: ({ createdAt }) => createdAt,

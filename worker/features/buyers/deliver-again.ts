@@ -1,7 +1,7 @@
 import { raise } from '#core/errors.ts';
 import { customerIdOf, type MembershipId } from '#core/ids.ts';
 import type { BuyerSession } from '#features/buyer-sign-in/token.ts';
-import { customerOfKey } from '#features/customers/store.ts';
+import { parseKey } from '#features/customers/customer.ts';
 import { retryDelivery } from '#features/membership-delivery/retry.ts';
 import { findMembership } from '#features/memberships/store.ts';
 import { loadScope } from '#platform/chain/scope.ts';
@@ -14,7 +14,7 @@ import type { Membership } from '#platform/db/tables/memberships.ts';
 function isTheirs({ subject }: BuyerSession, { merchantId, livemode, customerKey, email }: Membership): boolean {
   if (subject.kind === 'wallet') return livemode && customerKey === `wallet:${subject.wallet_address}`;
   if (subject.kind === 'email') return livemode && email === subject.email;
-  return customerIdOf(merchantId, livemode, customerOfKey(customerKey)) === subject.customer_id;
+  return customerIdOf(merchantId, livemode, parseKey(customerKey)) === subject.customer_id;
 }
 
 /** Delivers a membership again for its buyer. Throws 404 for a membership that the subject does not open. */

@@ -7,9 +7,8 @@ import { MINUTE } from '#core/time.ts';
 import { isLinkMac, linkMacs } from '#features/accounts/auth/emailed-links.ts';
 import { requireOwnPage } from '#features/accounts/domain/own-page.ts';
 import { findAccount } from '#features/accounts/store.ts';
-import { newCustomerRow } from '#features/customers/customer.ts';
-import { getCustomerKey } from '#features/customers/state.ts';
-import { ensureCustomerRow, isKnownCustomer } from '#features/customers/store.ts';
+import { planKnownCustomer } from '#features/customers/customer.ts';
+import { findNamedKey, getCustomerKey } from '#features/customers/state.ts';
 import type { Ctx, Scope } from '#platform/context.ts';
 import { commit } from '#platform/db/commit.ts';
 import { homeOf } from '#platform/db/directory.ts';
@@ -56,17 +55,20 @@ export async function createPortalSession(
   storeAnswer: StoreAnswer<PortalSession>,
 ): Promise<PortalSession> {
   const back = returnUrl === undefined ? undefined : await requireOwnPage(ctx, 'return_url', returnUrl);
-  const key = typeof named === 'string' ? await getCustomerKey(ctx, named) : named;
-  if (typeof named !== 'string' && !(await isKnownCustomer(ctx, key))) raise('not_found');
-  const row = newCustomerRow(ctx, key);
+  const { id: customerId, writes } = planKnownCustomer(ctx, await readKey(ctx, named));
   const { merchantId, livemode, wallNow } = ctx;
   const id = newId<PortalSessionId>(wallNow, merchantId);
   const expiresAt = wallNow + LIFE_MS;
-  const link: PortalLink = { id, account: merchantId, customer: row.id, livemode, until: expiresAt, back, locale, flow };
-  const made = { id, url: `${ctx.baseUrl}/me/enter?token=${sealLink(ctx, link)}`, customerId: row.id, expiresAt };
+  const link: PortalLink = { id, account: merchantId, customer: customerId, livemode, until: expiresAt, back, locale, flow };
+  const made = { id, url: `${ctx.baseUrl}/me/enter?token=${sealLink(ctx, link)}`, customerId, expiresAt };
   // The link names the customer by its id, which the fold may not have written yet.
-  return commit(ctx, await withAnswer({ events: [], writes: [ensureCustomerRow(ctx, row)], result: made }, storeAnswer(made)));
+  return commit(ctx, await withAnswer({ events: [], writes, result: made }, storeAnswer(made)));
 }
+
+const readKey = (ctx: Scope, named: Customer | CustomerId): Promise<Customer> => {
+  if (typeof named === 'string') return getCustomerKey(ctx, named);
+  return findNamedKey(ctx, 'customerRef' in named ? { customer_ref: named.customerRef } : { wallet_address: named.walletAddress });
+};
 
 const PURPOSE = 'portal-link';
 

@@ -35,7 +35,7 @@ interface Purchase {
 }
 
 /** Confirmed payments that a subject opens at one seller. */
-async function filterOf(scope: Scope, { subject }: BuyerSession): Promise<PaymentFilter> {
+async function readFilter(scope: Scope, { subject }: BuyerSession): Promise<PaymentFilter> {
   if (subject.kind === 'wallet') return { status: 'CONFIRMED', buyer: subject.wallet_address };
   if (subject.kind === 'email') return { status: 'CONFIRMED', email: subject.email };
   const key = await getCustomerKey(scope, subject.customer_id);
@@ -46,7 +46,7 @@ async function filterOf(scope: Scope, { subject }: BuyerSession): Promise<Paymen
 export const listPurchases = (session: BuyerSession, sellers: readonly Seller[], page: PageRequest): Promise<Listed<Purchase>> =>
   mergePages(sellers, page, {
     read: async ({ scope }, part) => {
-      const { items, total } = await listPayments(scope, await filterOf(scope, session), part);
+      const { items, total } = await listPayments(scope, await readFilter(scope, session), part);
       return { items: items as Payment[], total };
     },
     timeOf: ({ createdAt }) => createdAt,

@@ -4,23 +4,16 @@ import type { AccountId, MembershipId } from '#core/ids.ts';
 import { findLocale, LOCALE_NAMES } from '#core/locales.ts';
 import { iso } from '#core/time.ts';
 import { LinkBody } from '#features/accounts/auth/emailed-links.ts';
-import { NonceRequest, NonceResponse, toNonceResource, WalletLoginRequest } from '#features/accounts/auth/routes.ts';
-import { issueLoginNonce, proveWallet } from '#features/accounts/auth/wallet-proof.ts';
+import { NonceRequest, NonceResponse, toNonceResource, WalletLoginRequest } from '#features/accounts/wallets/bodies.ts';
+import { issueLoginNonce, proveWallet } from '#features/accounts/wallets/proof.ts';
 import { askBuyerLink, redeemBuyerLink } from '#features/buyer-sign-in/email-link.ts';
-import { type BuyerSession, endBuyerSession, issueBuyerToken, requireBuyer } from '#features/buyer-sign-in/token.ts';
+import { type BuyerSession, endBuyerSession, issueBuyerToken, requireBuyerSession } from '#features/buyer-sign-in/token.ts';
 import type { Ctx } from '#platform/context.ts';
 import { globalOf } from '#platform/db/directory.ts';
 import { pageRequest, toPage } from '#platform/db/page.ts';
 import { DetailResponse, idOf, idParam, PageQuery, pageOf, type RouteContext, Timestamp } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
-import {
-  AccessBody,
-  BuyerSubscriptionBody,
-  listAccessOf,
-  listSubscriptionsOf,
-  toAccessResource,
-  toSubscriptionResource,
-} from './access.ts';
+import { AccessBody, BuyerSubscriptionBody, listHeld, listSubscribed, toAccessResource, toSubscriptionResource } from './access.ts';
 import { deliverAgain } from './deliver-again.ts';
 import { openPortalLink, PORTAL_FLOWS } from './portal.ts';
 import { listPurchases, PurchaseBody, toPurchaseResource } from './purchases.ts';
@@ -58,7 +51,7 @@ const toTokenBody = ({ token, subject, expiresAt }: Awaited<ReturnType<typeof is
 const security = [{ buyer: [] }];
 const codes = ['invalid_authorization'] as const;
 const Listing = { ...PageQuery, account_id: idOf<AccountId>().optional().describe('Return only objects of this seller.') };
-const asBuyer = { bucket: 'buyer' as const, security, check: ({ c }: { c: RouteContext }) => requireBuyer(c) };
+const asBuyer = { bucket: 'buyer' as const, security, check: ({ c }: { c: RouteContext }) => requireBuyerSession(c) };
 
 type Asked = { ctx: Ctx; checked: BuyerSession; query: { page: number; per_page: number; account_id?: AccountId | undefined } };
 /** Reads a list of the sellers that the subject opens. */
@@ -82,7 +75,7 @@ export const buyerRoutes = routes('Buyers')
     id: 'createBuyerNonce',
     sdk: 'buyer.createNonce',
     idempotency: 'natural',
-    summary: 'Create a sign-in message for a buyer',
+    summary: 'Create a sign-in message',
     description: 'Creates the message by which a wallet sees what it bought. Valid once, for five minutes.',
     bucket: 'nonce',
     body: NonceRequest,
@@ -216,7 +209,7 @@ export const buyerRoutes = routes('Buyers')
     query: Listing,
     returns: pageOf(AccessBody, 'BuyerAccessPage'),
     codes,
-    answer: (call) => listing(call, listAccessOf, toAccessResource),
+    answer: (call) => listing(call, listHeld, toAccessResource),
   })
   .public({
     path: 'GET /buyer/subscriptions',
@@ -228,14 +221,14 @@ export const buyerRoutes = routes('Buyers')
     query: Listing,
     returns: pageOf(BuyerSubscriptionBody, 'BuyerSubscriptionPage'),
     codes,
-    answer: (call) => listing(call, listSubscriptionsOf, toSubscriptionResource),
+    answer: (call) => listing(call, listSubscribed, toSubscriptionResource),
   })
   .public({
     path: 'POST /buyer/memberships/{membership_id}/retry-delivery',
     id: 'retryBuyerDelivery',
     sdk: 'buyer.retryDelivery',
     idempotency: 'natural',
-    summary: 'Retry the delivery of a membership',
+    summary: 'Retry delivery for a buyer',
     description: 'Retries the delivery of access.',
     ...asBuyer,
     params: idParam('membership_id', idOf<MembershipId>()),

@@ -3,12 +3,12 @@ import type { AccountId } from '#core/ids.ts';
 import { partitionOf } from '#core/ids.ts';
 import { findVerifiedDomain } from '#features/accounts/domain/store.ts';
 import { findAccount } from '#features/accounts/store.ts';
-import { listSellersOf } from '#features/buyer-sign-in/store.ts';
-import type { BuyerSubject } from '#features/buyer-sign-in/subject.ts';
+import { listKnownSellers } from '#features/buyer-sign-in/store.ts';
 import { inMode } from '#platform/chain/scope.ts';
 import type { Ctx, Scope } from '#platform/context.ts';
 import { findShardAt } from '#platform/db/directory.ts';
 import { given } from '#platform/http/openapi.ts';
+import type { BuyerSubject } from '#rules/access/buyers.ts';
 
 export const SellerBody = z
   .object({
@@ -34,12 +34,12 @@ export const MERGED_MAX = 200;
  * seller.
  */
 export async function listSellers(ctx: Ctx, subject: BuyerSubject, accountId?: AccountId): Promise<Seller[]> {
-  const found = await Promise.all((await idsOf(ctx, subject, accountId)).map((id) => findSeller(ctx, subject, id)));
+  const found = await Promise.all((await listIds(ctx, subject, accountId)).map((id) => findSeller(ctx, subject, id)));
   return found.flatMap((seller) => seller ?? []);
 }
 
-async function idsOf(ctx: Ctx, subject: BuyerSubject, accountId: AccountId | undefined): Promise<AccountId[]> {
-  if (subject.kind !== 'customer') return accountId === undefined ? listSellersOf(ctx, subject) : [accountId];
+async function listIds(ctx: Ctx, subject: BuyerSubject, accountId: AccountId | undefined): Promise<AccountId[]> {
+  if (subject.kind !== 'customer') return accountId === undefined ? listKnownSellers(ctx, subject) : [accountId];
   return (accountId ?? subject.account_id) === subject.account_id ? [subject.account_id] : [];
 }
 

@@ -3,13 +3,13 @@ import { canonicalJson } from '#core/encoding.ts';
 import { ApiError, raise } from '#core/errors.ts';
 import { type CustomerId, customerIdOf } from '#core/ids.ts';
 import type { Scope } from '#platform/context.ts';
-import { commit, isConstraint, transact } from '#platform/db/commit.ts';
+import { commit, isConstraint, transact, type Write } from '#platform/db/commit.ts';
 import { type StoreAnswer, unchangedWithAnswer, withAnswer } from '#platform/db/once.ts';
 import type { Company, CustomerRow } from '#platform/db/tables/entitlements.ts';
 import { changedMetadata, hasRoom, type MetadataPatch, TOO_MANY_KEYS } from '#platform/http/bodies/own-fields.ts';
 import type { Customer } from '#rules/balance.ts';
 import { NO_ACCESS, type ShownCustomer, toCustomerResource } from './resource.ts';
-import { findCustomerRow, insertCustomerRow, isKnownCustomer, listAccess, updateCustomerRow } from './store.ts';
+import { ensureCustomerRow, findCustomerRow, insertCustomerRow, isKnownCustomer, listAccess, updateCustomerRow } from './store.ts';
 
 interface Details {
   email?: string | null | undefined;
@@ -25,8 +25,8 @@ const known = (customerId: CustomerId): ApiError =>
 
 const addressOf = (email: string | null | undefined): string | null => email?.trim().toLowerCase() ?? null;
 
-/** Row of a customer whom the fold has not written yet. */
-export function newCustomerRow({ merchantId, livemode, now }: Scope, key: Customer): CustomerRow {
+/** Row of a customer that the fold has not written yet. */
+function newCustomerRow({ merchantId, livemode, now }: Scope, key: Customer): CustomerRow {
   const [customerRef, walletAddress] = 'customerRef' in key ? [key.customerRef, null] : [null, key.walletAddress];
   return {
     ...{ id: customerIdOf(merchantId, livemode, key), merchantId, livemode, customerRef, walletAddress },
@@ -62,6 +62,16 @@ export async function readCustomer(ctx: Scope, customerId: CustomerId): Promise<
   const row = (await findCustomerRow(ctx, customerId)) ?? raise('not_found');
   return { row, access: (await listAccess(ctx, [row])).get(row.id) ?? NO_ACCESS };
 }
+
+/** Plans the row of a customer that the merchant has something of, if the fold has not written it yet. */
+export function planKnownCustomer(ctx: Scope, key: Customer): { id: CustomerId; writes: Write[] } {
+  const row = newCustomerRow(ctx, key);
+  return { id: row.id, writes: [ensureCustomerRow(ctx, row)] };
+}
+
+/** Key that a membership has as text. */
+export const parseKey = (text: string): Customer =>
+  text.startsWith('ref:') ? { customerRef: text.slice('ref:'.length) } : { walletAddress: text.slice('wallet:'.length) };
 
 const isSame = (a: unknown, b: unknown): boolean => canonicalJson(a ?? null) === canonicalJson(b ?? null);
 

@@ -1,7 +1,6 @@
 import { type AccountId, type CustomerId, customerIdOf, type PaymentId } from '#core/ids.ts';
 import { MINUTE } from '#core/time.ts';
-import { noteSellers } from '#features/buyer-sign-in/store.ts';
-import type { OpenSubject } from '#features/buyer-sign-in/subject.ts';
+import { type NewBuyers, planSellers } from '#features/buyer-sign-in/sellers.ts';
 import type { Db } from '#platform/context.ts';
 import type { Write } from '#platform/db/commit.ts';
 import type { CustomerRow } from '#platform/db/tables/entitlements.ts';
@@ -84,19 +83,24 @@ export async function planFoldedCustomers(db: Db, events: readonly CountedEvent[
     seen.map(({ id }) => id),
   );
   const rows = seen.flatMap((sighting) => rowAfter(known.get(sighting.id) ?? null, sighting) ?? []);
-  const sellers = seen.flatMap((sighting) => sellersIn(known.get(sighting.id) ?? null, sighting));
-  return [...(rows.length === 0 ? [] : [upsertFolded(db, rows)]), ...(sellers.length === 0 ? [] : [noteSellers(db, sellers)])];
+  const buyers = seen.flatMap((sighting) => newBuyersIn(known.get(sighting.id) ?? null, sighting));
+  return [...(rows.length === 0 ? [] : [upsertFolded(db, rows)]), ...planSellers(db, buyers)];
 }
 
-/** Wallets and addresses that bought from this merchant for the first time as this customer. Test sales lead no buyer to a seller. */
-function sellersIn(known: CustomerRow | null, { livemode, merchantId, wallets, emails }: Sighting) {
+/** Wallets and addresses that the customer did not have before. Test sales lead no buyer to a seller. */
+function newBuyersIn(known: CustomerRow | null, { livemode, merchantId, wallets, emails }: Sighting): NewBuyers[] {
   if (!livemode) return [];
-  const isNew = (before: readonly string[] | undefined) => (found: string) => !before?.includes(found);
-  const subjects: OpenSubject[] = [
-    ...wallets.filter(isNew(known?.wallets)).map((wallet_address) => ({ kind: 'wallet' as const, wallet_address })),
-    ...emails.filter(isNew(known?.emails)).map((email) => ({ kind: 'email' as const, email })),
+  const isNew =
+    (before: readonly string[] = []) =>
+    (found: string) =>
+      !before.includes(found);
+  return [
+    {
+      merchantId: merchantId as AccountId,
+      wallets: wallets.filter(isNew(known?.wallets)),
+      emails: emails.filter(isNew(known?.emails)),
+    },
   ];
-  return subjects.map((subject) => ({ subject, merchantId: merchantId as AccountId }));
 }
 
 function merge(events: readonly CountedEvent[], named: ReadonlyMap<string, string>): Sighting[] {

@@ -180,9 +180,6 @@ export async function listAccess(scope: Scope, rows: readonly Pick<CustomerRow, 
 /** Key as memberships have it. */
 export const keyTextOf = (key: Customer): string => ('customerRef' in key ? `ref:${key.customerRef}` : `wallet:${key.walletAddress}`);
 
-export const customerOfKey = (text: string): Customer =>
-  text.startsWith('ref:') ? { customerRef: text.slice('ref:'.length) } : { walletAddress: text.slice('wallet:'.length) };
-
 const ofKey = (key: Customer, columns: { ref: string; wallet: string }): SQL =>
   'customerRef' in key
     ? sql`${sql.raw(columns.ref)} = ${key.customerRef}`

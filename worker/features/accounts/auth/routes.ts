@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { ApiError } from '#core/errors.ts';
 import { iso } from '#core/time.ts';
 import type { Ctx } from '#platform/context.ts';
-import type { Account, LoginNonce } from '#platform/db/tables/accounts.ts';
+import type { Account } from '#platform/db/tables/accounts.ts';
 import { ShownName } from '#platform/http/bodies/own-fields.ts';
 import { AccountUuid, created, DetailResponse, HomeRegion, orNull, type RouteContext, Timestamp } from '#platform/http/openapi.ts';
 import { callerOrigin, countRefusedCredential, underCeiling } from '#platform/http/rate-limit.ts';
@@ -14,12 +14,13 @@ import { endOwnSession, endOwnSessions } from '../entries/ended-sessions.ts';
 import { findActing } from '../members/acting.ts';
 import { NEW_TOKEN_VERSION } from '../new-account.ts';
 import { signInByLink } from '../passwords/sign-in-link.ts';
+import { NonceRequest, NonceResponse, toNonceResource, WalletLoginRequest } from '../wallets/bodies.ts';
+import { issueLoginNonce } from '../wallets/proof.ts';
+import { logInWithWallet } from '../wallets/sign-in.ts';
 import { bearerOf } from './authenticate.ts';
 import { draftFirstSession, startFirstSession, startSession } from './sessions.ts';
 import { emailKeysOf, homeOfRegistration, logIn, refreshSession, registerAccount } from './sign-in.ts';
 import { type Acting, actingClaims, issueToken } from './tokens.ts';
-import { issueLoginNonce } from './wallet-proof.ts';
-import { logInWithWallet } from './wallet-sign-in.ts';
 
 export const ClaimsBody = z
   .object({
@@ -80,32 +81,6 @@ async function readEmailKey(c: RouteContext): Promise<string> {
   return emailKeysOf(c.var.ctx, email).keys[0];
 }
 
-const WalletAddress = z
-  .string()
-  .max(64)
-  .openapi({ example: '5pwBVW7LsqxeEMCBViQ7SX2wxfdswJrpZodhKbCAuzrJ' })
-  .describe('Address of a Solana wallet, in base58.');
-export const NonceRequest = z.object({ wallet_address: WalletAddress }).openapi('WalletNonceRequest');
-export const NonceResponse = z
-  .object({
-    message_nonce: z.string(),
-    message: z.string(),
-    issued_at: Timestamp,
-    expires_at: Timestamp,
-  })
-  .openapi('WalletNonce');
-export const WalletLoginRequest = z
-  .object({
-    wallet_address: WalletAddress,
-    signed_message: z
-      .string()
-      .max(128)
-      .describe(
-        'Ed25519 signature, in base58, of `message` or of the bare `message_nonce`. A session of the bare nonce cannot set a payout wallet or a password, move an external product id or delete the account.',
-      ),
-    message_nonce: z.string().max(64),
-  })
-  .openapi('WalletLoginRequest');
 const RefreshRequest = z
   .object({ token: z.string().max(4096).optional().describe('Session token to renew, unless the header carries it.') })
   .openapi('RefreshRequest');
@@ -116,13 +91,6 @@ const EmailLinkRequest = z
 const LogoutRequest = z
   .object({ end: z.enum(['session', 'all']).optional().describe('Sessions to end on the server: that of the token, or all.') })
   .openapi('LogoutRequest');
-
-export const toNonceResource = ({ nonce, message, expiresAt }: LoginNonce, issuedAt: number) => ({
-  message_nonce: nonce,
-  message,
-  issued_at: iso(issuedAt),
-  expires_at: iso(expiresAt),
-});
 
 export const authRoutes = routes('Authentication')
   .public({

@@ -156,7 +156,7 @@ export const OWNED: readonly OwnedTable[] = [
   owned(placements, placements.membershipId),
   owned(entitlements, entitlements.merchantId),
   owned(customers, customers.id),
-  owned(buyerSellers, buyerSellers.merchantId, { isNeverUpdated: true }),
+  owned(buyerSellers, buyerSellers.merchantId),
   owned(subscriptionPlans, subscriptionPlans.merchantId),
   owned(subscriptionAuthorizations, subscriptionAuthorizations.merchantId),
   owned(subscriptionCollections, subscriptionCollections.paymentId),

@@ -49,7 +49,7 @@ export const paidFor = (table: typeof payments | typeof archivedPayments, wallet
     sql`${eq(table.customerWallet, wallet)} AND customer_wallet <> payer_wallet`,
   ].map((isTheirs) => sql`${isTheirs} AND +customer_ref IS NULL`);
 
-/** Conditions of the payments that this wallet made, for whomever, and of those of others that named it as the customer. */
+/** Conditions of the payments that this wallet made, for any customer, and of those of others that named it as the customer. */
 export const boughtBy = (table: typeof payments | typeof archivedPayments, wallet: string): SQL[] => [
   eq(table.payerWallet, wallet),
   ...paidFor(table, wallet).slice(1),

@@ -91,8 +91,8 @@ export const buyerSellers = sqliteTable(
   'buyer_sellers',
   {
     /** Half of the SHA-256 of the subject (`buyerKeyOf`). */
-    subject: bytes('subject').notNull(),
+    buyerKey: bytes('buyer_key').notNull(),
     merchantId: uuidBytes('merchant_id').$type<AccountId>().notNull(),
   },
-  (table) => [primaryKey({ columns: [table.subject, table.merchantId] })],
+  (table) => [primaryKey({ columns: [table.buyerKey, table.merchantId] })],
 );

@@ -13,7 +13,7 @@ import { insertLoginNonce, returnLoginNonce, takeLoginNonce } from '../store.ts'
 /** Long enough to find the wallet's window, short enough to limit the use of a stolen signature. */
 const NONCE_SECONDS = 300;
 
-/** What a signature opens. The nonce names it, so that one never opens the other. */
+/** Uses of a signature. The nonce names its use, so that none serves for another. */
 const PURPOSES = {
   merchant: { prefix: 'SvcSignIn', statement: 'Sign in to your merchant account. This costs nothing and moves no money.' },
   buyer: { prefix: 'SvcBuyer', statement: 'See what this wallet bought. This costs nothing and moves no money.' },

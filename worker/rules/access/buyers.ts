@@ -2,7 +2,7 @@ import { sha256 } from '#core/crypto.ts';
 import { utf8 } from '#core/encoding.ts';
 import type { AccountId, CustomerId } from '#core/ids.ts';
 
-/** Who proved to be a buyer, and so what is shown: a wallet, an email address, or one customer of one merchant in one mode. */
+/** Proven buyer: a wallet, an email address, or one customer of one merchant in one mode. */
 export type BuyerSubject =
   | { kind: 'wallet'; wallet_address: string }
   | { kind: 'email'; email: string }
@@ -11,7 +11,7 @@ export type BuyerSubject =
 /** Subject that leads to several sellers. */
 export type OpenSubject = Exclude<BuyerSubject, { kind: 'customer' }>;
 
-/** One spelling per mailbox, as memberships and payments have it. */
+/** Spelling of an address that memberships and payments have, one per mailbox. */
 export const buyersAddressOf = (email: string): string => email.trim().normalize('NFC').toLowerCase();
 
 /** Half of the SHA-256 of a subject, by which its sellers are found. */

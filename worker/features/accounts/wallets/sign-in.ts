@@ -6,12 +6,12 @@ import { findNamed, NameTaken } from '#platform/db/names/names.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import type { Origin } from '#rules/access/sessions.ts';
 import type { SignIn } from '#rules/admission.ts';
+import { startSession } from '../auth/sessions.ts';
+import { requireActivePerson, storeAccount, walletKeysOf, walletName } from '../auth/sign-in.ts';
 import { noteRefusedSignIn } from '../entries/sign-ins.ts';
 import { newAccount } from '../new-account.ts';
 import { findAccountByKeys } from '../store.ts';
-import { startSession } from './sessions.ts';
-import { requireActivePerson, storeAccount, walletKeysOf, walletName } from './sign-in.ts';
-import { proveWallet, type WalletLogin } from './wallet-proof.ts';
+import { proveWallet, type WalletLogin } from './proof.ts';
 
 /**
  * Signs a wallet in, creates its account the first time, and begins a session by the text that was signed. Throws 401 invalid_credentials,
