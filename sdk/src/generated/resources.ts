@@ -34,6 +34,7 @@ import type {
   Buyer,
   BuyerAccessPage,
   BuyerLinkRequest,
+  BuyerLinkToken,
   BuyerPurchasePage,
   BuyerSubscriptionPage,
   BuyerToken,
@@ -177,7 +178,6 @@ import type {
   PaymentSessionRequest,
   PayoutWalletPage,
   PendingTotp,
-  PortalLinkRequest,
   PortalSession,
   PortalSessionRequest,
   Product,
@@ -404,10 +404,10 @@ export interface BuyerResource {
   sendLink(body: BuyerLinkRequest, options?: CallOptions): Promise<Answer<DetailResponse>>;
 
   /** Signs a buyer in by the link from the email, once, for an hour. */
-  redeemLink(body: LinkRequest, options?: CallOptions): Promise<Answer<BuyerToken>>;
+  redeemLink(body: BuyerLinkToken, options?: CallOptions): Promise<Answer<BuyerToken>>;
 
   /** Signs a customer in by the `token` of a portal session’s `url`, for an hour. */
-  redeemPortalLink(body: PortalLinkRequest, options?: CallOptions): Promise<Answer<BuyerToken>>;
+  redeemPortalLink(body: BuyerLinkToken, options?: CallOptions): Promise<Answer<BuyerToken>>;
 
   /** Ends the session. */
   logout(options?: CallOptions): Promise<Answer<DetailResponse>>;
@@ -1154,8 +1154,8 @@ export interface Operations {
   createBuyerNonce: { body: WalletNonceRequest; answer: Promise<Answer<WalletNonce>> };
   signInBuyer: { body: WalletLoginRequest; answer: Promise<Answer<BuyerToken>> };
   sendBuyerLink: { body: BuyerLinkRequest; answer: Promise<Answer<DetailResponse>> };
-  redeemBuyerLink: { body: LinkRequest; answer: Promise<Answer<BuyerToken>> };
-  redeemPortalLink: { body: PortalLinkRequest; answer: Promise<Answer<BuyerToken>> };
+  redeemBuyerLink: { body: BuyerLinkToken; answer: Promise<Answer<BuyerToken>> };
+  redeemPortalLink: { body: BuyerLinkToken; answer: Promise<Answer<BuyerToken>> };
   endBuyerSession: { answer: Promise<Answer<DetailResponse>> };
   getBuyer: { answer: Promise<Answer<Buyer>> };
   listBuyerPurchases: { query?: ListBuyerPurchasesQuery; answer: PagePromise<BuyerPurchasePage> };

@@ -2089,7 +2089,8 @@ export interface BuyerLinkRequest {
   locale?: string;
 }
 
-export interface PortalLinkRequest {
+export interface BuyerLinkToken {
+  /** Value of `token` in the link. */
   token: string;
 }
 

@@ -1,28 +1,35 @@
+import { z } from 'zod';
+import { seal, unseal } from '#core/crypto.ts';
 import { ApiError } from '#core/errors.ts';
-import type { MailId } from '#core/ids.ts';
 import type { Locale } from '#core/locales.ts';
 import { HOUR, MINUTE } from '#core/time.ts';
-import { isLinkMac, linkMacs, useUp } from '#features/accounts/auth/emailed-links.ts';
+import { useUp } from '#features/accounts/auth/emailed-links.ts';
 import { addressKeysOf, planEmail, requireMail } from '#features/email/outbox.ts';
 import type { Ctx } from '#platform/context.ts';
 import { commit, unchanged } from '#platform/db/commit.ts';
-import { globalOf, homeOf } from '#platform/db/directory.ts';
+import { globalOf } from '#platform/db/directory.ts';
 import { type StoreAnswer, withAnswer } from '#platform/db/once.ts';
+import type { Mail } from '#platform/db/tables/mail.ts';
 import { buyersAddressOf } from '#rules/access/buyers.ts';
-import { findLinkedAddress, listKnownSellers } from './store.ts';
+import { listKnownSellers } from './store.ts';
 
 const LIFE_MS = 30 * MINUTE;
 const LINKS_AN_HOUR = 3;
 
-const signed = (id: string, expiresAt: number) => ['buyer-link', id, expiresAt] as const;
+const PURPOSE = 'buyer-link';
+const Link = z.object({ id: z.uuid(), email: z.string(), until: z.int() });
 
-/** Token of the emailed link. It names the email, so that no address is in a URL. */
-export function buyerLinkToken(ctx: Ctx, { id, createdAt }: { id: string; createdAt: number }): string {
-  const expiresAt = createdAt + LIFE_MS;
-  return `${id}.${expiresAt.toString(36)}.${linkMacs(ctx, ...signed(id, expiresAt))[0]}`;
+/** Token of the emailed link. It is sealed, so that no address is in a URL. Made while sending and never stored. */
+export const buyerLinkToken = (ctx: Ctx, { id, address, createdAt }: Pick<Mail, 'id' | 'address' | 'createdAt'>): Promise<string> =>
+  seal(ctx.config.LETTER_KEYS, PURPOSE, JSON.stringify({ id, email: address, until: createdAt + LIFE_MS }));
+
+async function readLink(ctx: Ctx, token: string): Promise<z.infer<typeof Link> | null> {
+  try {
+    return Link.parse(JSON.parse(await unseal(ctx.config.LETTER_KEYS, PURPOSE, token)));
+  } catch {
+    return null;
+  }
 }
-
-const TOKEN = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.([1-9a-z][0-9a-z]{0,9})\.([\w-]{43})$/;
 
 /** True if the link may be sent: it has not expired, and a purchase names the address. */
 export const isBuyersLink = async (ctx: Ctx, { address, createdAt }: { address: string | null; createdAt: number }): Promise<boolean> =>
@@ -48,14 +55,10 @@ export async function askBuyerLink(
 
 /** Address that an emailed link proves, once. Throws 401 invalid_credentials for a used, expired or forged link. */
 export async function redeemBuyerLink(ctx: Ctx, token: string): Promise<string> {
-  const [, id = '', expiry = '', mac = ''] = TOKEN.exec(token) ?? [];
-  const expiresAt = Number.parseInt(expiry, 36);
-  const isOurs = id !== '' && isLinkMac(ctx, mac, ...signed(id, expiresAt));
-  if (!isOurs || expiresAt <= ctx.wallNow) throw refusedLink(isOurs);
-  const home = homeOf(ctx, id);
-  const address = await findLinkedAddress(home.db, id as MailId);
-  if (address === null || !(await useUp(ctx, `buyer-link:${id}`, expiresAt))) throw refusedLink(true);
-  return address;
+  const link = await readLink(ctx, token);
+  if (!link) throw refusedLink(false);
+  if (link.until <= ctx.wallNow || !(await useUp(ctx, `buyer-link:${link.id}`, link.until))) throw refusedLink(true);
+  return link.email;
 }
 
 const refusedLink = (isOld: boolean): ApiError =>

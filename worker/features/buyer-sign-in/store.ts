@@ -1,12 +1,11 @@
 import { eq, sql } from 'drizzle-orm';
 import { hex } from '#core/encoding.ts';
-import type { AccountId, MailId } from '#core/ids.ts';
+import type { AccountId } from '#core/ids.ts';
 import type { Ctx, Db } from '#platform/context.ts';
 import { fieldOf, idField, jsonRows } from '#platform/db/among.ts';
 import type { Write } from '#platform/db/commit.ts';
 import { readEach } from '#platform/db/each-database.ts';
 import { buyerSellers } from '#platform/db/tables/entitlements.ts';
-import { mails } from '#platform/db/tables/mail.ts';
 import { buyerKeyOf, type OpenSubject } from '#rules/access/buyers.ts';
 
 /** Sellers of one buyer that are read. */
@@ -33,7 +32,3 @@ export const insertSellers = (db: Db, found: readonly { subject: OpenSubject; me
         found.map(({ subject, merchantId }) => ({ buyerKey: hex.encode(buyerKeyOf(subject)), merchantId })),
       )} WHERE true ON CONFLICT DO NOTHING`,
     ) as unknown as Write;
-
-/** Address of an email that was sent, by the id that its link names. */
-export const findLinkedAddress = async (db: Db, id: MailId): Promise<string | null> =>
-  (await db.select({ address: mails.address }).from(mails).where(eq(mails.id, id)).get())?.address ?? null;

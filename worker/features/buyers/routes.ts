@@ -3,7 +3,6 @@ import { ApiError } from '#core/errors.ts';
 import type { AccountId, MembershipId } from '#core/ids.ts';
 import { findLocale, LOCALE_NAMES } from '#core/locales.ts';
 import { iso } from '#core/time.ts';
-import { LinkBody } from '#features/accounts/auth/emailed-links.ts';
 import { NonceRequest, NonceResponse, toNonceResource, WalletLoginRequest } from '#features/accounts/wallets/bodies.ts';
 import { issueLoginNonce, proveWallet } from '#features/accounts/wallets/proof.ts';
 import { askBuyerLink, redeemBuyerLink } from '#features/buyer-sign-in/email-link.ts';
@@ -29,6 +28,7 @@ const SubjectBody = z
     livemode: z.boolean().optional(),
   })
   .openapi('BuyerSubject');
+const BuyerLinkBody = z.object({ token: z.string().max(4200).describe('Value of `token` in the link.') }).openapi('BuyerLinkToken');
 const BuyerTokenBody = z
   .object({ token: z.string(), subject: SubjectBody, expires_at: Timestamp, flow: z.enum(PORTAL_FLOWS).optional() })
   .openapi('BuyerToken');
@@ -130,7 +130,7 @@ export const buyerRoutes = routes('Buyers')
     summary: 'Sign in by an emailed link',
     description: 'Signs a buyer in by the link from the email, once, for an hour.',
     bucket: 'email-proof',
-    body: LinkBody,
+    body: BuyerLinkBody,
     returns: BuyerTokenBody,
     codes: ['invalid_credentials'],
     answer: async ({ ctx, body }) =>
@@ -144,7 +144,7 @@ export const buyerRoutes = routes('Buyers')
     summary: 'Sign in by a portal link',
     description: 'Signs a customer in by the `token` of a portal session’s `url`, for an hour.',
     bucket: 'email-proof',
-    body: z.object({ token: z.string().max(4200) }).openapi('PortalLinkRequest'),
+    body: BuyerLinkBody,
     returns: BuyerTokenBody,
     codes: ['not_found', 'link_expired'],
     answer: async ({ ctx, body }) => {

@@ -108,7 +108,7 @@ export async function renderMail(ctx: Ctx, mail: Mail, account: Account | null):
   return renderEmail(mail.template, mail.facts as EmailFacts[EmailTemplate] as never, {
     locale: (mail.locale ?? account?.locale ?? 'en') as Locale,
     baseUrl: ctx.baseUrl,
-    token: token === 'buyer' ? buyerLinkToken(ctx, mail) : token && account ? tokenOf(ctx, token, mail, account) : '',
+    token: token === 'buyer' ? await buyerLinkToken(ctx, mail) : token && account ? tokenOf(ctx, token, mail, account) : '',
     operator: OPERATOR_NAME ?? null,
   });
 }

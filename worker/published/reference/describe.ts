@@ -22,7 +22,7 @@ const GROUPS: Record<string, Record<string, string>> = {
     Payments: 'Payments, unmatched money and refunds.',
     Memberships: 'Access of customers over time.',
     Customers: 'Buyers as you know them.',
-    Buyers: 'What a buyer sees of their own purchases, at all sellers.',
+    Buyers: 'Purchases as the buyer sees them, at all sellers.',
     Receipts: 'Signed receipts, public proofs, PDFs and exports.',
   },
   'Sell by the request': {
