@@ -12,11 +12,12 @@ const UNAUTHORIZED: Verdict = [401, 'invalid_authorization'];
 const NOT_FOUND: Verdict = [404, 'not_found'];
 const DOORS = ['invalid_authorization', 'account_suspended', 'account_deleted', 'connector_secret_invalid', 'webhook_signature_failed'];
 
-type Door = 'open' | 'shared secret' | 'session' | 'person' | 'key' | 'viewer' | 'merchant';
+type Door = 'open' | 'buyer' | 'shared secret' | 'session' | 'person' | 'key' | 'viewer' | 'merchant';
 function doorOf({ operation, path }: Target): Door {
   if (operation.security === undefined) return 'open';
   if (['connectorSecret', 'chainSignature', 'processorSignature', 'mailSignature'].some((scheme) => takes(operation, scheme)))
     return 'shared secret';
+  if (takes(operation, 'buyer')) return 'buyer';
   const [key, bearer] = [takes(operation, 'apiKey'), takes(operation, 'bearer')];
   if (isOpen(operation)) return key ? 'viewer' : 'session';
   if (!key && !bearer) throw new Error(`nobody may call ${path}`);
@@ -68,6 +69,7 @@ const isOfStaff = ({ path }: Target): boolean => /\/resolve$/.test(path);
 function expectedOf(target: Target, caller: Caller, isAddressed: boolean): Verdict {
   const door = doorOf(target);
   if (door === 'open') return 'let in';
+  if (door === 'buyer') return UNAUTHORIZED;
   if (door === 'shared secret')
     return [401, takes(target.operation, 'connectorSecret') ? 'connector_secret_invalid' : 'webhook_signature_failed'];
   if (target.path.endsWith('/start')) return isKey(caller) || caller === 'nobody' ? 'let in' : (CREDENTIALS[caller] ?? 'let in');
@@ -183,7 +185,9 @@ describe('documented routes for every kind of caller', () => {
   };
 
   it('documented routes use every kind of access that the document defines', () => {
-    expect(new Set(targets.map(doorOf))).toEqual(new Set(['open', 'shared secret', 'session', 'person', 'key', 'viewer', 'merchant']));
+    expect(new Set(targets.map(doorOf))).toEqual(
+      new Set(['open', 'buyer', 'shared secret', 'session', 'person', 'key', 'viewer', 'merchant']),
+    );
   });
 
   it.each(

@@ -7,7 +7,7 @@ import { type Operation, openApi } from '../support/clients/call.ts';
 const files = import.meta.glob<string>('./spec-*.md', { query: '?raw', import: 'default', eager: true });
 
 /**
- * Callers of a route. none: public. merchant: key or token. person: token. session: token in header or body. viewer: public, with more for
+ * Callers of a route. none: public. merchant: key or token. person: token. session: token in header or body. buyer: token of a buyer. viewer: public, with more for
  * its merchant.
  */
 export type Auth =
@@ -21,6 +21,7 @@ export type Auth =
   | 'mail_signature'
   | 'connector_secret'
   | 'setup_secret'
+  | 'buyer'
   | 'activator'
   | 'proof';
 

@@ -15,6 +15,7 @@ const SECURITY: Partial<Record<Auth, Record<string, string[]>[] | undefined>> = 
   session: [{}, { bearer: [] }],
   viewer: [{}, ...KEY_OR_TOKEN],
   key: [{ apiKey: [] }],
+  buyer: [{ buyer: [] }],
   activator: [...KEY_OR_TOKEN, { setupSecret: [] }],
   // The request carries its own authority: a credential of another protocol or a signed voucher.
   proof: undefined,

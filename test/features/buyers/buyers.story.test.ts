@@ -71,14 +71,14 @@ describe('sign-in of a buyer', () => {
     const { body: merchants } = await w.call('POST', '/v1/auth/wallet/nonce', { body: { wallet_address: wallet.address } });
     const { body: buyers } = await askNonce(wallet);
     expect(buyers.message).toContain('See what this wallet bought. This costs nothing and moves no money.');
-    const proofOf = async ({ message, message_nonce }: Body) => ({
+    const signedProof = async ({ message, message_nonce }: Body) => ({
       body: { wallet_address: wallet.address, signed_message: await signText(wallet, message), message_nonce },
     });
-    expect((await w.call('POST', '/v1/buyer/wallet', await proofOf(merchants))).status).toBe(401);
-    expect((await w.call('POST', '/v1/auth/wallet', await proofOf(buyers))).status).toBe(401);
+    expect((await w.call('POST', '/v1/buyer/wallet', await signedProof(merchants))).status).toBe(401);
+    expect((await w.call('POST', '/v1/auth/wallet', await signedProof(buyers))).status).toBe(401);
     // A nonce that was shown to the wrong door is not used up by it.
-    expect((await w.call('POST', '/v1/buyer/wallet', await proofOf(buyers))).status).toBe(200);
-    expect((await w.call('POST', '/v1/buyer/wallet', await proofOf(buyers))).status).toBe(401);
+    expect((await w.call('POST', '/v1/buyer/wallet', await signedProof(buyers))).status).toBe(200);
+    expect((await w.call('POST', '/v1/buyer/wallet', await signedProof(buyers))).status).toBe(401);
   });
 
   it('a buyer’s token opens no other route, and neither key nor merchant’s token opens a buyer’s', async () => {
@@ -125,7 +125,7 @@ describe('sign-in of a buyer', () => {
     expect([refused.status, refused.body.meta]).toEqual([401, { reason: 'expired' }]);
   });
 
-  it('at most three links an hour go to one address', async () => {
+  it('one address gets at most three links an hour', async () => {
     const email = address();
     await w.purchase(weather, await w.chain.wallet(), { email });
     await fold();

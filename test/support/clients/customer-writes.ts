@@ -1,6 +1,6 @@
-import type { Merchant, World } from '../world.ts';
+import { type Merchant, strangerAddress, type World } from '../world.ts';
 
-/** Optional-key writes about customers and memberships. `merchant`: the caller, who is made after this is called. */
+/** Optional-key writes about customers, buyers and memberships. `merchant`: the caller, who is made after this is called. */
 export function customerWrites(w: World, merchant: () => Merchant) {
   const unique = () => `x${crypto.randomUUID()}`;
   const post = (customer_ref: string) => w.call('POST', '/v1/customers', { key: merchant().key, body: { customer_ref } });
@@ -17,6 +17,18 @@ export function customerWrites(w: World, merchant: () => Merchant) {
       const customer_ref = unique();
       const effects = () => readNumber('SELECT count(*) AS n FROM customers WHERE customer_ref = ?', customer_ref);
       return { path: '/v1/customers', body: { customer_ref }, other: { customer_ref, name: 'Ada' }, effects };
+    },
+    'POST /v1/customers/portal-sessions': async () => {
+      const { customer_id } = (await post(unique())).body;
+      const effects = () =>
+        readNumber("SELECT count(*) AS n FROM audit_entries WHERE action = 'customer.portal_opened' AND subject_id = ?", customer_id);
+      return { path: '/v1/customers/portal-sessions', body: { customer_id }, other: { customer_id, locale: 'de' }, effects };
+    },
+    'POST /v1/buyer/email-link': async () => {
+      const email = `${unique()}@example.com`;
+      const effects = () => readNumber('SELECT count(*) AS n FROM mails WHERE address = ?', email);
+      const headers = { 'CF-Connecting-IP': strangerAddress() };
+      return { path: '/v1/buyer/email-link', by: null, headers, body: { email }, other: { email: `x${email}` }, effects };
     },
     'PATCH /v1/customers/{customer_id}': async () => {
       const { customer_id: id } = (await post(unique())).body;

@@ -3,7 +3,7 @@ import { seal, unseal } from '#core/crypto.ts';
 import { ApiError } from '#core/errors.ts';
 import type { Locale } from '#core/locales.ts';
 import { HOUR, MINUTE } from '#core/time.ts';
-import { useUp } from '#features/accounts/auth/emailed-links.ts';
+import { spendLink } from '#features/accounts/auth/emailed-links.ts';
 import { addressKeysOf, planEmail, requireMail } from '#features/email/outbox.ts';
 import type { Ctx } from '#platform/context.ts';
 import { commit, unchanged } from '#platform/db/commit.ts';
@@ -57,7 +57,7 @@ export async function askBuyerLink(
 export async function redeemBuyerLink(ctx: Ctx, token: string): Promise<string> {
   const link = await readLink(ctx, token);
   if (!link) throw refusedLink(false);
-  if (link.until <= ctx.wallNow || !(await useUp(ctx, `buyer-link:${link.id}`, link.until))) throw refusedLink(true);
+  if (link.until <= ctx.wallNow || !(await spendLink(ctx, `buyer-link:${link.id}`, link.until))) throw refusedLink(true);
   return link.email;
 }
 

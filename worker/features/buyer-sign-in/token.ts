@@ -5,7 +5,7 @@ import { ApiError } from '#core/errors.ts';
 import { type AccountId, type CustomerId, newId, type TokenId } from '#core/ids.ts';
 import { LOCALE_NAMES, type Locale } from '#core/locales.ts';
 import { DAY, HOUR, SECOND, unixSeconds } from '#core/time.ts';
-import { isUsedUp, useUp } from '#features/accounts/auth/emailed-links.ts';
+import { isSpent, spendLink } from '#features/accounts/auth/emailed-links.ts';
 import type { Ctx } from '#platform/context.ts';
 import type { RouteContext } from '#platform/http/openapi.ts';
 import type { BuyerSubject } from '#rules/access/buyers.ts';
@@ -98,10 +98,10 @@ export async function requireBuyerSession(c: RouteContext): Promise<BuyerSession
   const [, token] = /^Bearer (\S{1,4096})$/i.exec(c.req.header('Authorization') ?? '') ?? [];
   const session = token === undefined ? null : await readBuyerToken(ctx, token);
   if (!session) throw refused();
-  if (await isUsedUp(ctx, stateOf(session.tokenId))) throw refused('session_ended');
+  if (await isSpent(ctx, stateOf(session.tokenId))) throw refused('session_ended');
   return session;
 }
 
 /** Ends a session. A repeated call changes nothing. */
 export const endBuyerSession = async (ctx: Ctx, { tokenId, expiresAt }: BuyerSession): Promise<void> =>
-  void (await useUp(ctx, stateOf(tokenId), expiresAt));
+  void (await spendLink(ctx, stateOf(tokenId), expiresAt));

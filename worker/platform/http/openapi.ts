@@ -274,6 +274,7 @@ export const idParam = <N extends string, T extends Id>(name: N, id: z.ZodType<T
 
 /** Decimal amount in a request. */
 export const DecimalAmount = z.string().max(64).openapi('DecimalAmount', {
+  example: '12.5',
   description: 'Decimal amount as text, such as `12.5`. USDC has at most 6 decimals, SOL at most 9; more are refused.',
 });
 

@@ -14,9 +14,9 @@ export const isLinkMac = (ctx: Ctx, mac: string, ...signed: (string | number)[])
   linkMacs(ctx, ...signed).some((known) => equalBytes(utf8(known), utf8(mac)));
 
 /** Uses up what this service signed, a link or a token, until it expires. False if it was used. */
-export const useUp = (ctx: Ctx, id: string, expiresAt: number): Promise<boolean> => takeState(globalOf(ctx).db, id, expiresAt);
+export const spendLink = (ctx: Ctx, id: string, expiresAt: number): Promise<boolean> => takeState(globalOf(ctx).db, id, expiresAt);
 
-export const isUsedUp = async (ctx: Ctx, id: string): Promise<boolean> => (await findState(globalOf(ctx).db, id)) !== undefined;
+export const isSpent = async (ctx: Ctx, id: string): Promise<boolean> => (await findState(globalOf(ctx).db, id)) !== undefined;
 
 export const LinkToken = z.string().max(200).describe('Token from the email: the part after `#token=` in its link.');
 export const LinkBody = z.object({ token: LinkToken }).openapi('LinkRequest');
