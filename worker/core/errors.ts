@@ -142,6 +142,9 @@ export const planFull = (what: keyof typeof FREED_BY, meta: { limit: number; use
     meta,
   });
 
+export const sessionEnded = (): ApiError =>
+  new ApiError('invalid_authorization', { detail: 'The session has ended. Sign in again.', meta: { reason: 'session_ended' } });
+
 const OVERLOAD_SECONDS = { least: 2, spread: 8 };
 
 /**

@@ -177,6 +177,10 @@ export interface Actor extends Caller {
   signIn: SignIn | null;
   /** Account that the token acts on, also for a call of persons about themselves. */
   actsOn?: AccountId;
+  /** Version of a person's token. What the person stores needs the present one, also if the call itself ends the sessions. */
+  tokenVersion?: number;
+  /** True for a key in a call of which the result outlives the key. Such a call needs a key that still works when it stores. */
+  leavesAccess?: true;
 }
 
 /** Author of a request. Its guards set `actor`. All contexts of a request share it. */

@@ -111,6 +111,18 @@ export function withRival(env: Env, rival: () => Promise<unknown>): Env {
   );
 }
 
+/** Environment in which `rival` runs once, before the trip of this number. */
+export function withRivalAt(env: Env, trip: number, rival: () => Promise<unknown>): { env: Env; hasRun(): boolean } {
+  let hasRun = false;
+  const before = async ({ number }: Trip) => {
+    if (number !== trip || hasRun) return false;
+    hasRun = true;
+    await rival();
+    return false;
+  };
+  return { env: withFaults(env, { before }).env, hasRun: () => hasRun };
+}
+
 /** Random generator of a printed seed, so that a run can be repeated (mulberry32). */
 export function seededRandom(seed: number): () => number {
   let state = seed;

@@ -47,6 +47,7 @@ export async function changeAccount(
       await admissionOf(ctx, next).stage(toAdmittedAccount(next), writer);
       return stored;
     });
+    if (planned) renewActor(ctx, planned);
     if (staged) await resolveStage(ctx, { staged, stored: changed, writer });
     return changed;
   } catch (error) {
@@ -55,6 +56,11 @@ export async function changeAccount(
     if (staged && isDecided) await admissionOf(ctx, staged).unstage(toAdmittedAccount(staged), writer);
     throw error;
   }
+}
+
+/** The call that ends the sessions of its own person may store more. */
+function renewActor({ acting: { actor } }: Ctx, { account: { id, tokenVersion } }: { account: Account }): void {
+  if (actor?.personId === id && actor.tokenVersion !== undefined) actor.tokenVersion = tokenVersion;
 }
 
 function resolveStage(ctx: Shard, { staged, stored, writer }: { staged: Account; stored: Account; writer: number }): Promise<void> {

@@ -1,13 +1,15 @@
 import { type SQL, sql } from 'drizzle-orm';
 import type { BatchItem } from 'drizzle-orm/batch';
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core';
-import { ApiError, formatErrorChain } from '#core/errors.ts';
+import { ApiError, formatErrorChain, sessionEnded } from '#core/errors.ts';
 import { actIdOf, newEventId } from '#core/ids.ts';
 import type { Ctx, Job, Shard } from '#platform/context.ts';
 import { parkJob } from '#platform/queues/parked-messages.store.ts';
 import { sendJob } from '#platform/queues/send-jobs.ts';
 import type { NewEvent } from '#rules/events.ts';
 import { actEventOf, actOf, actsOf, insertActs, type NewAct, waitingOf } from './acts/acts.ts';
+import { boundId } from './among.ts';
+import { homeOf } from './directory.ts';
 import type { NewStoredEvent } from './tables/events.ts';
 import { guard } from './tables/idempotency.ts';
 
@@ -32,26 +34,72 @@ export const abortUnlessChanged = (ctx: Pick<Shard, 'db'>): Write => abortIf(ctx
 export const abortIfExists = (ctx: Pick<Shard, 'db'>, table: SQLiteTable, condition: SQL | undefined): Write =>
   abortIf(ctx, sql`EXISTS (SELECT 1 FROM ${table} WHERE ${condition})`);
 
+interface Admission {
+  /** Id of the person or key. */
+  id: string;
+  /** SQL condition: the caller's access ended since the call was admitted. */
+  hasEnded: SQL;
+  refusal(): ApiError;
+}
+
+/** Admission of a person, or of a key in a call that leaves something behind. Null for callers that are not checked again. */
+function admissionOf({ acting: { actor }, now, elapsedMs, leftMs }: Ctx): Admission | null {
+  if (!actor) return null;
+  const { personId, tokenVersion, keyId, leavesAccess } = actor;
+  if (personId !== null && tokenVersion !== undefined) {
+    const hasEnded = sql`EXISTS (SELECT 1 FROM persons WHERE id = ${boundId(personId)} AND token_version <> ${tokenVersion})`;
+    return { id: personId, hasEnded, refusal: sessionEnded };
+  }
+  if (keyId === null || !leavesAccess) return null;
+  // Any revocation during the call is earlier than its deadline, whichever of the clocks is ahead.
+  const hasEnded = sql`EXISTS (SELECT 1 FROM api_keys WHERE id = ${boundId(keyId)} AND revoked_at <= ${now + elapsedMs() + leftMs()})`;
+  return { id: keyId, hasEnded, refusal: () => new ApiError('invalid_authorization') };
+}
+
+async function requireAdmitted(ctx: Ctx, { id, hasEnded, refusal }: Admission): Promise<void> {
+  const [row] = await homeOf(ctx, id).db.all<{ ended: number }>(sql`SELECT ${hasEnded} AS ended`);
+  if (row?.ended) throw refusal();
+}
+
+/**
+ * Writes that abort the batch if the caller's access ended since the call was admitted: what takes an account back must not be followed by a
+ * call of before. A person of another database is read there right before the batch.
+ */
+async function planAdmitted(ctx: Shard, admission: Admission | null): Promise<Write[]> {
+  if (!admission) return [];
+  if (homeOf(ctx, admission.id).database === ctx.database) return [abortIf(ctx, admission.hasEnded)];
+  await requireAdmitted(ctx, admission);
+  return [];
+}
+
 /**
  * Stores a Change in one batch: acts first, because their unique index is the lock, then the writes. Rethrows database
- * errors, and nothing is stored then.
+ * errors, and nothing is stored then. Throws 401 invalid_authorization if the caller's sessions or key ended meanwhile.
  */
 export async function commit<T>(ctx: Shard, change: Change<T>): Promise<T> {
   const acts = actsOf(ctx, change.events);
-  const [first, ...rest] = change.writes;
-  if (acts.length === 0) {
-    if (first) await ctx.db.batch([first, ...rest]);
-    return change.result;
-  }
+  if (acts.length + change.writes.length === 0) return change.result;
+  const admission = admissionOf(ctx);
+  const writes = [...(await planAdmitted(ctx, admission)), ...change.writes];
   try {
-    const [stored] = await ctx.db.batch([insertActs(ctx, acts), ...change.writes]);
+    if (acts.length > 0) await storeActs(ctx, acts, writes);
+    else await ctx.db.batch(writes as [Write, ...Write[]]);
+  } catch (error) {
+    if (admission && isAborted(error)) await requireAdmitted(ctx, admission);
+    throw error;
+  }
+  return change.result;
+}
+
+async function storeActs(ctx: Shard, acts: NewAct[], writes: Write[]): Promise<void> {
+  try {
+    const [stored] = await ctx.db.batch([insertActs(ctx, acts), ...writes]);
     announceActs(ctx, waitingOf(stored));
   } catch (error) {
     // If only the answer was lost, the acts are announced. If nothing was stored, the job finds none.
     if (!isConstraint(error)) announceActs(ctx, idsOf(acts));
     throw error;
   }
-  return change.result;
 }
 
 const idsOf = (acts: readonly NewAct[]): string[] => acts.map(({ id }) => id);

@@ -52,7 +52,8 @@ interface Access {
 
 const requireActor = (permission: Permission, { bucket = 'requests', ...access }: Access, ...checks: Check<ActorEnv>[]) =>
   createMiddleware<ActorEnv>(async (c, next) => {
-    await setActor(c, await c.var.authenticate(c, permission, { bucket, ...access }));
+    const actor = await c.var.authenticate(c, permission, { bucket, ...access });
+    await setActor(c, access.scope === 'webhooks:write' ? { ...actor, leavesAccess: true } : actor);
     for (const check of checks) await check(c);
     await next();
   });

@@ -1,4 +1,4 @@
-import { ApiError, unreachable } from '#core/errors.ts';
+import { ApiError, sessionEnded, unreachable } from '#core/errors.ts';
 import { type AccountId, admissionIdOf, partitionOfAdmission } from '#core/ids.ts';
 import type { Actor, Ctx } from '#platform/context.ts';
 import { findShardAt } from '#platform/db/directory.ts';
@@ -22,6 +22,7 @@ interface Presented {
   actsOn?: AccountId;
   /** Factors of a person in the account of another. */
   factors?: readonly Factor[];
+  tokenVersion?: number;
   /** True if the key's own MAC digits prove that this service issued the key. */
   isVouched: boolean;
 }
@@ -78,6 +79,7 @@ export async function authenticate(
     via: presented.personId === null ? 'key' : 'jwt',
     signIn: presented.signIn,
     ...given('actsOn', presented.actsOn ?? null),
+    ...given('tokenVersion', presented.tokenVersion ?? null),
     ...given('factors', presented.factors ?? answer.caller.factors ?? null),
   };
 }
@@ -174,7 +176,7 @@ async function readCredential(c: RouteContext, ctx: Ctx, isSelf: boolean): Promi
   }
   const { sub: personId, acc: accountId = personId, signIn } = claims;
   const session = { sessionId: claims.sid, tokenVersion: claims.ver };
-  const ofPerson = { signIn, personId, actsOn: accountId, isVouched: true };
+  const ofPerson = { signIn, personId, actsOn: accountId, tokenVersion: claims.ver, isVouched: true };
   if (isSelf || accountId === personId)
     return { ...ofPerson, admissionId: admissionIdOf(personId), credentials: [{ kind: 'jwt', accountId: personId, ...session }] };
   // The person's own object knows the session, the account's object the role.
@@ -197,9 +199,6 @@ function modeOf(c: RouteContext): 'live' | 'sandbox' | 'unknown' | null {
   if (mode === undefined || c.req.path.startsWith('/v1/auth/oauth/')) return null;
   return mode === 'live' || mode === 'sandbox' ? mode : 'unknown';
 }
-
-export const sessionEnded = (): ApiError =>
-  new ApiError('invalid_authorization', { detail: 'The session has ended. Sign in again.', meta: { reason: 'session_ended' } });
 
 export const notAMember = (): ApiError =>
   new ApiError('invalid_authorization', {

@@ -43,7 +43,7 @@ export const keyResourceRoutes = routes('API keys', 'keys')
     codes: ['not_found'],
     leased: async ({ scope, actor, params, query }) => {
       await revokeKey(scope, actor, params.key_id);
-      // The key is revoked already, so it cannot create endpoints that this call would miss.
+      // The key is revoked already: a call of it that is under way stores no endpoint any more.
       if (query.with === 'endpoints') await disableEndpointsOfKey(scope, actor, params.key_id);
     },
     audit: ['key.revoked', 'endpoint.disabled'],
