@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DAY, HOUR } from '#core/time.ts';
 import { tokenSignedIn } from '../../support/clients/session.ts';
+import { withRivalAt } from '../../support/faults/faults.ts';
 import { acceptInvitation, actingToken, addMember, invitationTokenOf, inviteTo } from '../../support/people/team.ts';
 import { letTimeRun, setTime } from '../../support/runner/clock.ts';
 import { rowsOf, withRowCount, worstOf } from '../../support/runner/rows-read.ts';
@@ -103,6 +104,24 @@ describe('POST /v1/account/invitations', () => {
     expect((await acceptInvitation(w, bob, token)).status).toBe(200);
     expect(refusalOf(await invite(owner.token, bob.email))).toEqual([409, 'state_conflict', 'already_member']);
     expect(refusalOf(await invite(owner.token, owner.email))).toEqual([409, 'state_conflict', 'already_member']);
+  });
+
+  it('an acceptance verifies no address that the person set meanwhile', async () => {
+    for (let trip = 1, hasRun = true; hasRun; trip++) {
+      const bob = await w.merchant();
+      const { token } = await inviteTo(w, owner, bob.email);
+      const email = `meanwhile-${trip}@example.com`;
+      const body = { email, current_password: 'correct horse battery' };
+      const rival = withRivalAt(w.env, trip, () => w.call('PATCH', '/v1/account/me/security', { key: bob.token, body }));
+      const { status } = await w.call('POST', '/v1/invitations/accept', { key: bob.token, body: { token }, env: rival.env });
+      hasRun = rival.hasRun();
+      const { email: present, email_verified } = (await w.call('GET', '/v1/account/me', { key: bob.key })).body;
+      expect([trip, present, email_verified]).toEqual([trip, hasRun ? email : bob.email, !hasRun]);
+      if (!hasRun) expect(status).toBe(200);
+      // Leaves the seat for the next one.
+      await w.call('DELETE', `/v1/account/members/${bob.userId}`, { key: owner.token });
+      for (const { invitation_id } of await list(owner.token)) await withdraw(owner.token, invitation_id);
+    }
   });
 
   it('20 concurrent acceptances make one member, and two concurrent invitations of one address one invitation', async () => {

@@ -205,6 +205,11 @@ export async function previewInvitation(ctx: Ctx, token: string) {
   return { invitation, account: account.displayName, domain, inviter: inviter.name };
 }
 
+function requireInvited(person: Account, email: string): void {
+  if (person.email === null || normaliseEmail(person.email) !== email)
+    throw conflict('other_address', 'The invitation is for another email address. Sign in with that one.');
+}
+
 /**
  * Makes the person of a session a member. The link proves the address, so it is verified. Throws 401 invalid_credentials, 410 link_expired,
  * 409 state_conflict for a person of another address (other_address) or a member (already_member).
@@ -214,17 +219,16 @@ export async function acceptInvitation(ctx: Ctx, personId: AccountId, token: str
   const { accountId, email, role, invitedBy } = invitation;
   const own = homeOf(ctx, personId);
   const person = await getAccount(own.db, personId);
-  if (person.email === null || normaliseEmail(person.email) !== email)
-    throw conflict('other_address', 'The invitation is for another email address. Sign in with that one.');
+  requireInvited(person, email);
   if (roleIn(await getAccount(home.db, accountId), personId)) throw conflict('already_member', 'You are a member of the account already.');
   // Before the role: a copy of an account without a role is shown nowhere, but a role without a copy would be found nowhere.
-  await changeAccount(own, personId, ({ emailVerified }) => ({
-    ...(emailVerified ? {} : { values: { emailVerified: true } }),
-    writes: [
-      insertJoined(own.db, personId, accountId),
-      ...(emailVerified ? [] : [recordPerson(own, personId, 'person.email_verified', { before: { email: null }, after: { email } })]),
-    ],
-  }));
+  await changeAccount(own, personId, (account) => {
+    requireInvited(account, email);
+    const joined = insertJoined(own.db, personId, accountId);
+    if (account.emailVerified) return { writes: [joined] };
+    const entry = recordPerson(own, personId, 'person.email_verified', { before: { email: null }, after: { email } });
+    return { values: { emailVerified: true }, writes: [joined, entry] };
+  });
   await changeAccount(home, accountId, async (account) => {
     const now = await findInvitation(home.db, accountId, invitation.id);
     if (!isOpenLink(ctx, now, expiresAt)) throw new ApiError('link_expired');
