@@ -3,6 +3,7 @@ import { DAY } from '#core/time.ts';
 import { OAuthBrowser, somebody } from '../../support/clients/oauth.ts';
 import { ORIGIN } from '../../support/clients/session.ts';
 import { withFaults } from '../../support/faults/faults.ts';
+import { addPasskey } from '../../support/people/factors.ts';
 import { acceptInvitation, addMember, inviteTo } from '../../support/people/team.ts';
 import { letTimeRun, setTime } from '../../support/runner/clock.ts';
 import { testEnv } from '../../support/runner/env.ts';
@@ -255,9 +256,22 @@ describe('security_alert', () => {
     expect(texts).toHaveLength(2);
   });
 
-  it('one email address receives at most ten alerts an hour', async () => {
+  it('one email address receives at most ten alerts an hour about live keys, and still those about other changes', async () => {
     for (let index = 0; index < 12; index++) await w.call('POST', '/v1/keys', { key: ada.token, body: { name: `key ${index}` } });
     expect(await textsTo(ada.email)).toHaveLength(10);
+    await addPasskey(w, ada.token);
+    expect((await textsTo(ada.email)).slice(10)).toEqual([expect.stringContaining('passkey')]);
+  });
+
+  it('the previous verified email receives every alert after a change of email to an unverified one', async () => {
+    await changeSecurity(ada.token, { email: 'thief-of-alerts@example.com' });
+    const thief = await login('thief-of-alerts@example.com');
+    for (let index = 0; index < 3; index++)
+      expect((await w.call('POST', '/v1/keys', { key: thief, body: { name: `key ${index}` } })).status).toBe(201);
+    await addPasskey(w, thief);
+    const alerts = (await readRows(ada, 'security_alert')).filter(({ address }) => address === ada.email);
+    const changes = alerts.map(({ facts }) => JSON.parse(String(facts)).change);
+    expect(changes).toEqual(['email', 'live_key', 'live_key', 'live_key', 'passkey_added']);
   });
 });
 

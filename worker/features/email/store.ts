@@ -14,16 +14,19 @@ export interface MailCount {
   subjectId?: string;
   /** Counts only emails with the flag `is_to_stranger` in their facts. */
   isToStranger?: true;
+  /** Counts only security alerts about this change. */
+  change?: string;
   since: number;
 }
 
-const isCounted = ({ templates, addressKeys, accountId, subjectId, isToStranger, since }: MailCount): SQL =>
+const isCounted = ({ templates, addressKeys, accountId, subjectId, isToStranger, change, since }: MailCount): SQL =>
   and(
     inArray(mails.template, templates),
     addressKeys ? inArray(mails.addressKey, [...addressKeys]) : undefined,
     accountId ? eq(mails.accountId, accountId) : undefined,
     subjectId ? eq(mails.subjectId, subjectId) : undefined,
     isToStranger ? sql`${mails.facts} ->> '$.is_to_stranger' = 1` : undefined,
+    change ? sql`${mails.facts} ->> '$.change' = ${change}` : undefined,
     sql`${mails.createdAt} > ${since}`,
   )!;
 

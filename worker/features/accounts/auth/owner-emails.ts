@@ -33,8 +33,10 @@ export const ownerAddresses = (ctx: Ctx, account: Account): string[] => [
   ]),
 ];
 
-/** Limit per address and hour, so that neither a thief nor a mistyped address causes a flood. */
-const ALERTS_AN_HOUR = { verified: 10, unverified: 3 };
+/** Limits per address and hour, so that neither a thief nor a mistyped address causes a flood. */
+const ALERTS_AN_HOUR = { ofOneChange: 10, unverified: 3 };
+/** Changes that can be repeated without end. An alert about any other one is always sent to a verified address. */
+const REPEATABLE: readonly Alert['change'][] = ['new_sign_in', 'live_key', 'endpoint_added'];
 
 /** Change that the owner is notified of regardless of preferences. `named`: the key, provider, URL or member. */
 type Alert = Pick<EmailFacts['security_alert'], 'change' | 'named' | 'session_id'>;
@@ -57,12 +59,23 @@ export function planSecurityAlert(ctx: Shard, person: Account, alert: Alert, acc
   const facts = { ...callerFacts(ctx), ...alert, at: iso(ctx.wallNow) };
   // The address of an email or password that is replaced is notified, verified or not.
   const replaced = ['email', 'password'].includes(alert.change) && person.email !== null ? [person.email] : [];
-  return [...new Set([...replaced, ...ownerAddresses(ctx, person)])].flatMap((address) => {
-    const counted = { templates: ['security_alert' as const], addressKeys: addressKeysOf(ctx, address), since: ctx.wallNow - HOUR };
-    const max = person.emailVerified ? ALERTS_AN_HOUR.verified : ALERTS_AN_HOUR.unverified;
-    return planEmail(ctx, { template: 'security_alert', facts, accountId, address, ...readerOf(person, accountId) }, { counted, max })
-      .writes;
+  const verified = ownerAddresses(ctx, person);
+  return [...new Set([...replaced, ...verified])].flatMap((address) => {
+    const limit = alertLimit(ctx, { address, isVerified: verified.includes(address), change: alert.change });
+    return planEmail(ctx, { template: 'security_alert', facts, accountId, address, ...readerOf(person, accountId) }, limit).writes;
   });
+}
+
+interface AlertTarget extends Pick<Alert, 'change'> {
+  address: string;
+  isVerified: boolean;
+}
+
+/** Limit on alerts to an address, if any. A verified one that gets no further alert has links of earlier ones, which undo this change too. */
+function alertLimit(ctx: Ctx, { address, isVerified, change }: AlertTarget): Parameters<typeof planEmail>[2] {
+  const counted = { templates: ['security_alert' as const], addressKeys: addressKeysOf(ctx, address), since: ctx.wallNow - HOUR };
+  if (!isVerified) return { counted, max: ALERTS_AN_HOUR.unverified };
+  return REPEATABLE.includes(change) ? { counted: { ...counted, change }, max: ALERTS_AN_HOUR.ofOneChange } : undefined;
 }
 
 /** Notifies the owner of a change of the account. */
