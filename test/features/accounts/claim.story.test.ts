@@ -5,7 +5,7 @@ import { addPasskey } from '../../support/people/factors.ts';
 import { acceptInvitation, addMember, inviteTo } from '../../support/people/team.ts';
 import { letTimeRun, setTime } from '../../support/runner/clock.ts';
 import { testEnv } from '../../support/runner/env.ts';
-import { emailedToken, MailWorld, verifyAddress } from '../../support/servers/mail.ts';
+import { emailedToken, MailWorld, tokenIn, verifyAddress } from '../../support/servers/mail.ts';
 import type { Merchant } from '../../support/world.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: call() has already checked answers against the document.
@@ -199,6 +199,61 @@ describe('provider sign-in to an account with an unverified email', () => {
     await w.post();
     const emails = (await w.posted()).taken.filter(({ body }) => body.to[0] === squatter.email);
     expect(emails.map(({ body }) => body.subject)).toContain('Your address is proven, and your account is secured');
+  });
+});
+
+describe('security alert about a claim', () => {
+  const changeEmail = async (owner: Merchant, email: string) => {
+    const body = { email, current_password: 'correct horse battery' };
+    expect((await w.call('PATCH', '/v1/account/me/security', { key: owner.token, body })).status).toBe(200);
+  };
+  /** Changes of the alerts to an address, without those about sign-ins, and the token of the newest one's link. */
+  const alertsTo = async ({ userId, email }: Merchant) => {
+    const sql = "SELECT facts FROM mails WHERE account_id = ? AND template = 'security_alert' AND address = ?";
+    const alerts = (await readRows(sql, userId, email)).map(({ facts }) => JSON.parse(facts).change);
+    const changes = alerts.filter((change) => change !== 'new_sign_in');
+    await w.post();
+    const tokens = (await w.posted()).taken.filter(({ body }) => body.to[0] === email).map(tokenIn);
+    return { changes, token: tokens.filter((token) => token.split('.')[2] === changes.at(-1)).at(-1)! };
+  };
+  const expectUndone = async (owner: Merchant, token: string) => {
+    expect((await w.call('POST', '/v1/account/not-me', { body: { token } })).status).toBe(200);
+    const [{ email }] = await readRows('SELECT email FROM persons WHERE id = ?', owner.userId);
+    expect(email).toBe(owner.email);
+  };
+  let owner: Merchant;
+  beforeEach(async () => {
+    owner = await w.merchant();
+    await verifyAddress(w, owner);
+  });
+
+  it('the previous verified address gets one about a reset that ends all other access, and its link undoes the reset', async () => {
+    await changeEmail(owner, `thief-${owner.email}`);
+    await verifyAddress(w, owner);
+    setTime(Date.now() + MINUTE);
+    const body = { token: await emailedToken(w, owner.userId, 'reset'), new_password: PASSWORD, end_others: true };
+    expect((await w.call('POST', '/v1/auth/password/reset', { body })).status).toBe(200);
+    const { changes, token } = await alertsTo(owner);
+    expect(changes).toEqual(['email', 'password']);
+    await expectUndone(owner, token);
+  });
+
+  it('the previous verified address gets one about a first proof of an address, by a reset or a provider', async () => {
+    await changeEmail(owner, `reader-${owner.email}`);
+    setTime(Date.now() + MINUTE);
+    const body = { token: await emailedToken(w, owner.userId, 'reset'), new_password: PASSWORD };
+    expect((await w.call('POST', '/v1/auth/password/reset', { body })).status).toBe(200);
+    expect((await alertsTo(owner)).changes).toEqual(['email', 'password']);
+    const other = await w.merchant();
+    await verifyAddress(w, other);
+    await changeEmail(other, `reader-${other.email}`);
+    setTime(Date.now() + MINUTE);
+    const { browser, ada } = await openBrowser(w, 'github');
+    await browser.is({ ...ada, email: `reader-${other.email}` });
+    expect((await browser.signIn()).outcome).toHaveProperty('token');
+    const { changes, token } = await alertsTo(other);
+    expect(changes).toEqual(['email', 'provider_linked']);
+    await expectUndone(other, token);
   });
 });
 

@@ -216,7 +216,7 @@ export async function resetPassword(
     const access = await findAccountAccess(home, account);
     return {
       values: { ...withoutAccess(home, account, access, retained), ...values },
-      writes: [...unsold, ...planRevokeAccess(home, account, access, retained), entry],
+      writes: [...unsold, ...planRevokeAccess(home, account, { access, alert: { change: 'password' }, retained }), entry],
       wasStored,
       result: { ended: access, isNewAccount: false },
     };

@@ -12,6 +12,7 @@ import type { Write } from '#platform/db/commit.ts';
 import { homeOf } from '#platform/db/directory.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import { isHandedOver } from '#rules/access/roles.ts';
+import { planSecurityAlert } from '../auth/owner-emails.ts';
 import { changeAccount } from '../change-account.ts';
 import { deleteFactors } from '../factors/store.ts';
 import { changeKeys } from '../keys/keys.ts';
@@ -30,6 +31,9 @@ function withoutLinks(settings: Account['merchantSettings']): Account['merchantS
 interface Retained {
   factors?: boolean;
 }
+
+/** Change of the sign-in methods by which the claim was made. */
+type ClaimAlert = Parameters<typeof planSecurityAlert>[2];
 
 /** Values after a claim. The reader of the address gets no account that the person transferred. */
 export const withoutAccess = ({ now }: Shard, account: Account, access: AccountAccess, retained: Retained = {}): Partial<Account> => ({
@@ -50,11 +54,19 @@ const emptied = ({ merchantSettings }: Account): Partial<Account> => ({
   merchantSettings: withoutLinks(merchantSettings),
 });
 
-export const planRevokeAccess = (ctx: Shard, account: Account, access: AccountAccess, retained: Retained = {}): Write[] => [
+interface Claim {
+  access: AccountAccess;
+  alert: ClaimAlert;
+  retained?: Retained;
+}
+
+/** Plans the end of all other access. The address that proved it gets one email about that, and each that was verified an alert. */
+export const planRevokeAccess = (ctx: Shard, account: Account, { access, alert, retained = {} }: Claim): Write[] => [
   deleteIdentities(ctx.db, account.id),
   ...(retained.factors ? [] : deleteFactors(ctx.db, account.id)),
   ...(isHandedOver(account) ? [] : planEndOfAccess(ctx, account)),
   ...planClaimedEmail(ctx, account, access),
+  ...planSecurityAlert(ctx, account.emailVerified ? account : { ...account, email: null }, alert),
 ];
 
 const planEndOfAccess = (ctx: Shard, account: Account): Write[] => [

@@ -19,6 +19,7 @@ import { abortIfTaken, findAccount, forgetLogo, getAccount, insertAccount } from
 import { findOwner, identityName, isLinked, isLocked } from './identities.ts';
 import { addIdentity, joinTicket, recordLink } from './join.ts';
 import type { Person, ProviderError } from './provider.ts';
+import { titleOf } from './registry.ts';
 import type { BegunSignIn } from './state.ts';
 import { findIdentity, insertIdentity, noteEmail, setJoinAsked } from './store.ts';
 
@@ -138,7 +139,7 @@ async function claimAccount(ctx: Shard, account: Account, provider: SignInProvid
         writes: [
           ...reserved,
           abortIfSold(ctx, account.id),
-          ...planRevokeAccess(ctx, row, access),
+          ...planRevokeAccess(ctx, row, { access, alert: { change: 'provider_linked', named: titleOf(provider) } }),
           ...(isHandedOver(row) ? [] : [forgetLogo(ctx.db, account.id)]),
           insertIdentity(ctx, account.id, provider, person),
           recordLink(ctx, account.id, provider),
