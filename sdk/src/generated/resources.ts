@@ -669,7 +669,7 @@ export interface AccountResource {
   /** Returns the account that the link would verify. Does not consume the token. */
   previewVerification(body: LinkRequest, options?: CallOptions): Promise<Answer<VerificationPreview>>;
 
-  /** Removes an email address from an account that someone else created with it. A verified address is refused with 409 `state_conflict`. */
+  /** Removes an email address from an account that someone else created with it. Without another way to sign in and without sales the account ends. A verified address is refused with 409 `state_conflict`. */
   disownEmail(body: LinkRequest, options?: CallOptions): Promise<Answer<DetailResponse>>;
 
   /** Lists the providers that are linked to this account. */

@@ -303,8 +303,10 @@ describe('verify_email', () => {
     const headers = { ...from().headers, ...keyed() };
     const [first, again, other] = [await disown(token, headers), await disown(token, headers), await disown(token)];
     expect([first.status, again.body, other.status]).toEqual([200, first.body, 401]);
-    const { body: me } = await w.call('GET', '/v1/account/me', { key: squatter.token });
-    expect(me).toMatchObject({ email: null, email_verified: false });
+    expect(await w.call('GET', '/v1/account/me', { key: squatter.token })).toMatchObject({ status: 403, body: { code: 'account_deleted' } });
+    expect((await w.call('POST', '/v1/auth/login', { body: { email: 'victim@example.com', password: PASSWORD }, ...from() })).status).toBe(
+      401,
+    );
     expect((await verify(token)).status).toBe(401);
     const google = new OAuthBrowser(w, 'google');
     await google.is({ ...somebody(), email: 'victim@example.com' });
@@ -312,6 +314,30 @@ describe('verify_email', () => {
     const mine = await w.call('GET', '/v1/account/me', { key: (outcome as { token: string }).token });
     expect(mine.body.user_id).not.toBe(squatter.user_id);
     expect(mine.body).toMatchObject({ email: 'victim@example.com', has_password: false });
+  });
+
+  it('a disowned account without another way to sign in and without sales ends with its keys', async () => {
+    const bob = await w.merchant();
+    await w.product(bob);
+    expect((await disown(await emailedToken(w, bob.userId, 'verify'))).status).toBe(200);
+    for (const key of [bob.key, bob.sandboxKey, bob.token])
+      expect([401, 403]).toContain((await w.call('GET', '/v1/account/me', { key })).status);
+    const { status } = (await testEnv.DB.prepare('SELECT status FROM accounts WHERE id = unhex(?)')
+      .bind(bob.userId.replaceAll('-', ''))
+      .first<{ status: string }>())!;
+    expect(status).toBe('deleted');
+  });
+
+  it('a disowned account that has sold, has a passkey or proved another address before loses the address alone', async () => {
+    const [sold, withPasskey, moved] = [await w.merchant(), await w.merchant(), ada];
+    await w.purchase(await w.product(sold), await w.chain.wallet());
+    await addPasskey(w, withPasskey.token);
+    await changeSecurity(moved.token, { email: 'mistyped@example.com' });
+    for (const one of [sold, withPasskey, moved]) {
+      expect((await disown(await emailedToken(w, one.userId, 'verify'))).status).toBe(200);
+      const { status, body } = await w.call('GET', '/v1/account/me', { key: one.key });
+      expect([status, body.email]).toEqual([200, null]);
+    }
   });
 
   it('a verified email cannot be disowned', async () => {

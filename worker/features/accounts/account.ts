@@ -174,6 +174,28 @@ const NAMELESS_ACCOUNT = {
   ...{ notificationPrefs: {}, merchantSettings: {}, salesPausedAt: null, requireFactor: false, emailComplaints: [] },
 } satisfies Partial<Account>;
 
+/** Plans the end of an account, and of the person of the same id unless that person handed it over. */
+export async function planDeletion(ctx: Shard, account: Account): Promise<{ values: Partial<Account>; writes: Write[] }> {
+  const { id } = account;
+  const end = { status: ACCOUNT.next(account.status, 'delete'), deletedAt: ctx.now, ...NAMELESS_ACCOUNT };
+  const endOfPerson = isHandedOver(account) ? {} : namelessPerson(ctx, account);
+  return {
+    values: { ...end, ...endOfPerson },
+    writes: [
+      recordAction(ctx, { merchantId: id, livemode: true }, { action: 'account.deleted', subject: { type: 'account', id } }),
+      revokeAllKeys(ctx.db, id, ctx.now),
+      deleteMembers(ctx.db, id),
+      deleteInvitations(ctx.db, id),
+      forgetWallets(ctx.db, id),
+      ...(isHandedOver(account) ? [] : [...eraseFactors(ctx.db, id), ...(await planLocks(ctx, id))]),
+      reopenErased(ctx.db, id),
+      dropMailsOf(ctx, id, ERASED_AT_ONCE),
+      ...eraseWhatNames(ctx, id, ERASED_AT_ONCE),
+      ...(await planErasedActs(ctx, id, ERASED_AT_ONCE)),
+    ],
+  };
+}
+
 /**
  * Deletes an account and the person who owns it: erases personal data, revokes keys and tokens at once and stops webhooks. Payments, receipts
  * and claims remain. Keyed hashes and the password remain, so that only the owner learns of the deletion and no other person can register as
@@ -186,23 +208,7 @@ export async function deleteAccount(ctx: Scope, actor: Actor): Promise<void> {
     const role = roleIn(account, personId) ?? raise('not_found');
     if (role !== 'owner') throw roleRefused(role, 'account:write');
     await requireNoOther(ctx, personId, account.id);
-    const end = { status: ACCOUNT.next(account.status, 'delete'), deletedAt: ctx.now, ...NAMELESS_ACCOUNT };
-    const endOfPerson = isHandedOver(account) ? {} : namelessPerson(ctx, account);
-    return {
-      values: { ...end, ...endOfPerson },
-      writes: [
-        recordAction(ctx, ctx, { action: 'account.deleted', subject: { type: 'account', id: account.id } }),
-        revokeAllKeys(ctx.db, account.id, ctx.now),
-        deleteMembers(ctx.db, account.id),
-        deleteInvitations(ctx.db, account.id),
-        forgetWallets(ctx.db, account.id),
-        ...(isHandedOver(account) ? [] : [...eraseFactors(ctx.db, account.id), ...(await planLocks(ctx, account.id))]),
-        reopenErased(ctx.db, account.id),
-        dropMailsOf(ctx, account.id, ERASED_AT_ONCE),
-        ...eraseWhatNames(ctx, account.id, ERASED_AT_ONCE),
-        ...(await planErasedActs(ctx, account.id, ERASED_AT_ONCE)),
-      ],
-    };
+    return planDeletion(ctx, account);
   });
   if (ownerId !== actor.accountId) await endPerson(ctx, ownerId);
 }

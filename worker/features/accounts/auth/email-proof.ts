@@ -9,12 +9,15 @@ import type { Write } from '#platform/db/commit.ts';
 import { findShardAt } from '#platform/db/directory.ts';
 import type { StoreAnswer } from '#platform/db/once.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
-import { personStatusOf } from '#rules/access/roles.ts';
+import { isHandedOver, personStatusOf } from '#rules/access/roles.ts';
+import { planDeletion } from '../account.ts';
 import { type AccountChange, changeAccount } from '../change-account.ts';
 import { claiming, planRevokeAccess, withoutAccess } from '../claim/claim.ts';
-import { isAddressLocked, moveAddress, planUnowned, recordDisowned } from '../claim/move-address.ts';
-import { type AccountAccess, findAccountAccess } from '../claim/store.ts';
+import { hasOtherWay, isAddressLocked, moveAddress, planUnowned, recordDisowned } from '../claim/move-address.ts';
+import { type AccountAccess, abortIfSold, findAccountAccess, hasProvenAddress, hasSold } from '../claim/store.ts';
+import { listOwned } from '../members/acting.ts';
 import { NEW_ACCOUNT } from '../new-account.ts';
+import { abortIfLinked } from '../oauth/store.ts';
 import { requireGoodPassword } from '../passwords/weak-passwords.ts';
 import { findAccount } from '../store.ts';
 import { isLinkMac, linkMacs } from './emailed-links.ts';
@@ -157,19 +160,36 @@ export async function findByProof(ctx: Ctx, purpose: EmailPurpose, token: string
 }
 
 /**
- * Removes the address from an account that its reader did not create. The creator retains the account and may set another address. Throws
- * 401 invalid_credentials, or 409 state_conflict if the address is verified.
+ * Plans the end of an account that nobody can sign in to without its address. Null if it has another way in, has sold, or its person proved an
+ * address before or owns another account: then a person who mistyped a new address retains it.
+ */
+async function planUnusable(home: Shard, account: Account): Promise<Pick<Spending<null>, 'values' | 'writes'> | null> {
+  if (account.formerEmails.length > 0 || isHandedOver(account) || (await hasOtherWay(home, account))) return null;
+  if ((await listOwned(home, account, account.id)).length > 0 || (await hasSold(home.db, account.id))) return null;
+  if (await hasProvenAddress(home.db, account.id)) return null;
+  const { values, writes } = await planDeletion(home, { ...account, email: null, emailKey: null });
+  return { values, writes: [abortIfSold(home, account.id), abortIfLinked(home, account.id), ...writes] };
+}
+
+/**
+ * Removes the address from an account that its reader did not create, and ends an account that is of no use without it. Otherwise the creator
+ * retains the account and may set another address. Throws 401 invalid_credentials, or 409 state_conflict if the address is verified.
  */
 export const disownEmail = (ctx: Ctx, token: string, storeAnswer: StoreAnswer<null>): Promise<null> =>
   spend(
     ctx,
     'verify',
     token,
-    (account, home) => {
+    async (account, home) => {
       if (account.emailVerified)
         throw new ApiError('state_conflict', { detail: 'The email address is already verified.', meta: { reason: 'already_verified' } });
-      const writes = [recordDisowned(home, account)];
-      return { values: { email: null, emailKey: null }, writes, result: null, wasStored: ({ email }) => email === null };
+      const end = await planUnusable(home, account);
+      return {
+        values: { ...end?.values, email: null, emailKey: null },
+        writes: [recordDisowned(home, account), ...(end?.writes ?? [])],
+        result: null,
+        wasStored: ({ email }) => email === null,
+      };
     },
     storeAnswer,
   );

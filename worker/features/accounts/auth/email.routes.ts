@@ -94,14 +94,14 @@ export const emailRoutes = routes('Account')
     sdk: 'account.disownEmail',
     summary: 'Remove an email address',
     description:
-      'Removes an email address from an account that someone else created with it. A verified address is refused with 409 `state_conflict`.',
+      'Removes an email address from an account that someone else created with it. Without another way to sign in and without sales the account ends. A verified address is refused with 409 `state_conflict`.',
     bucket: 'email-proof',
     body: LinkBody,
     returns: DetailResponse,
     codes: ['invalid_credentials', 'state_conflict'],
     shard: homeOfLink,
     once: ({ ctx, body: { token } }, storeAnswer) => disownEmail(ctx, token, storeAnswer),
-    audit: ['person.email_disowned'],
+    audit: ['person.email_disowned', 'account.deleted'],
     present: () => ({ detail: 'The email address is removed from the account.' }),
     isSecret: true,
   })

@@ -15,7 +15,7 @@ import { abortIfSold } from './store.ts';
 
 const LOCKED = 'email_unverified';
 
-const hasOtherWay = async ({ db }: Shard, { id, walletKey, factors }: Account): Promise<boolean> =>
+export const hasOtherWay = async ({ db }: Shard, { id, walletKey, factors }: Account): Promise<boolean> =>
   walletKey !== null || (factors?.passkeys ?? 0) > 0 || (await listIdentities(db, id)).length > 0;
 
 /**

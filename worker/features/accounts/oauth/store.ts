@@ -1,7 +1,7 @@
 import { and, asc, eq, inArray } from 'drizzle-orm';
 import type { AccountId } from '#core/ids.ts';
 import type { Db, Shard } from '#platform/context.ts';
-import type { Write } from '#platform/db/commit.ts';
+import { abortIfExists, type Write } from '#platform/db/commit.ts';
 import { persons } from '#platform/db/tables/office/people.ts';
 import { type SignInIdentity, signInIdentities } from '#platform/db/tables/office/sign-in.ts';
 import type { SignInProvider } from '#rules/admission.ts';
@@ -22,6 +22,10 @@ export const findAnyIdentity = (db: Db, provider: SignInProvider, subjects: read
 
 export const listIdentities = (db: Db, accountId: AccountId): Promise<SignInIdentity[]> =>
   db.select().from(signInIdentities).where(eq(signInIdentities.accountId, accountId)).orderBy(asc(signInIdentities.linkedAt));
+
+/** Aborts the batch if a provider is linked to the account. */
+export const abortIfLinked = (ctx: Shard, accountId: AccountId): Write =>
+  abortIfExists(ctx, signInIdentities, eq(signInIdentities.accountId, accountId));
 
 /** Aborts the batch if the identity belongs to an account already, or the account has another of this provider. */
 export const insertIdentity = (
