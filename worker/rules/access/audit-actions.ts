@@ -63,6 +63,7 @@ export const AUDIT_ACTIONS = [
   'person.passkey_added',
   'person.passkey_removed',
   'person.passkey_renamed',
+  'person.passkey_suspected',
   'person.password_changed',
   'person.provider_linked',
   'person.provider_unlinked',

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { addApp, addPasskey, stepUpWith } from '../../../support/people/factors.ts';
 import { letTimeRun, setTime } from '../../../support/runner/clock.ts';
 import { emailedToken, MailWorld } from '../../../support/servers/mail.ts';
-import type { Merchant } from '../../../support/world.ts';
+import type { Body, Merchant } from '../../../support/world.ts';
 
 let w: MailWorld;
 let ada: Merchant;
@@ -40,15 +40,25 @@ describe('emails about factors', () => {
     for (const secret of [...codes!, ...renewed.body.recovery_codes, app.code()]) expect(texts.join()).not.toContain(secret);
   });
 
-  it('a counter that goes back is emailed', async () => {
+  it('a counter that goes back is emailed and recorded, at a sign-in and at a step-up', async () => {
     const { device, passkey } = await addPasskey(w, ada.token);
-    const signIn = async (counter: number) => {
+    const logInWithPasskey = async (counter: number) => {
       setTime(Date.now() + 60_000);
       const { ceremony_id, options } = (await w.call('POST', '/v1/auth/passkey/options')).body;
-      return (await w.call('POST', '/v1/auth/passkey', { body: { ceremony_id, response: await device.get(options, { counter }) } })).status;
+      return w.call('POST', '/v1/auth/passkey', { body: { ceremony_id, response: await device.get(options, { counter }) } });
     };
+    const signIn = async (counter: number) => (await logInWithPasskey(counter)).status;
     expect([await signIn(5), await signIn(4), await signIn(6)]).toEqual([200, 401, 200]);
     const suspects = (await emailed()).filter((text) => text.includes('may be copied'));
     expect(suspects).toEqual([expect.stringContaining(passkey.name)]);
+    const { token } = (await logInWithPasskey(7)).body;
+    const { ceremony_id, options } = (await w.call('POST', '/v1/auth/step-up/options', { key: token })).body;
+    const body = { ceremony_id, response: await device.get(options, { counter: 7 }) };
+    expect((await w.call('POST', '/v1/auth/step-up', { key: token, body })).status).toBe(401);
+    const { items } = (await w.call('GET', '/v1/account/audit-log?action=person.passkey_suspected', { key: ada.key })).body;
+    expect(items.map(({ outcome, actor }: Body) => [outcome, actor.id ?? null])).toEqual([
+      ['refused', ada.userId],
+      ['refused', null],
+    ]);
   });
 });

@@ -1,7 +1,7 @@
 import { iso } from '#core/time.ts';
 import { planEmail } from '#features/email/outbox.ts';
 import type { Shard } from '#platform/context.ts';
-import { recordPerson } from '#platform/db/audit/record-action.ts';
+import { recordAction, recordPerson } from '#platform/db/audit/record-action.ts';
 import { commit } from '#platform/db/commit.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import type { Passkey } from '#platform/db/tables/office/factors.ts';
@@ -93,12 +93,20 @@ export async function checkPasskey(
   return { factor: 'passkey', passkeyId: passkey.id, spend };
 }
 
-/** Emails the person that the counter of a passkey went back, as that of a copy does. */
-async function reportSuspect(ctx: Shard, account: Account, { name }: Passkey): Promise<void> {
+/** Records and emails that the counter of a passkey went back, as that of a copy does. */
+async function reportSuspect(ctx: Shard, account: Account, { id, name }: Passkey): Promise<void> {
   const facts = { named: name, at: iso(ctx.wallNow) };
-  const writes = ownerAddresses(ctx, account).flatMap(
+  const emails = ownerAddresses(ctx, account).flatMap(
     (address) => planEmail(ctx, { template: 'passkey_suspect', facts, accountId: account.id, address }).writes,
   );
+  const entry = {
+    action: 'person.passkey_suspected',
+    subject: { type: 'person', id: account.id },
+    outcome: 'refused',
+    after: { passkey_id: id, name },
+    ...(ctx.acting.actor ? {} : { by: { kind: 'person', id: null } as const }),
+  } as const;
+  const writes = [...emails, recordAction(ctx, { merchantId: account.id, livemode: true }, entry)];
   await commit(ctx, { events: [], writes, result: null });
 }
 

@@ -193,7 +193,7 @@ export const factorSignInRoutes = routes('Authentication')
     body: PasskeyLoginRequest,
     returns: AuthResponse,
     codes: ['invalid_credentials', 'account_suspended', 'account_deleted'],
-    audit: ['session.started'],
+    audit: ['session.started', 'person.passkey_suspected'],
     answer: async ({ c, ctx, body: { ceremony_id: ceremonyId, response } }) => {
       const { account, signIn } = await signInWithPasskey(ctx, { ceremonyId, response }, callerOrigin(c));
       return toAuthResponse(ctx, account, signIn);
@@ -212,7 +212,7 @@ export const factorSignInRoutes = routes('Authentication')
     body: FactorRequest,
     returns: AuthResponse,
     codes: ['invalid_credentials', 'account_suspended', 'account_deleted'],
-    audit: ['session.started', 'person.recovery_code_used'],
+    audit: ['session.started', 'person.recovery_code_used', 'person.passkey_suspected'],
     answer: async ({ c, ctx, body: { ticket, ...proof } }) => {
       const { account, signIn } = await redeemTicket(ctx, { ticket, proof: proofOf(proof) }, callerOrigin(c));
       return toAuthResponse(ctx, account, signIn);
@@ -243,7 +243,7 @@ export const factorSignInRoutes = routes('Authentication')
     body: StepUpRequest,
     returns: AuthResponse,
     codes: ['invalid_credentials'],
-    audit: ['person.recovery_code_used'],
+    audit: ['person.recovery_code_used', 'person.passkey_suspected'],
     answer: async ({ scope, actor, body }) => {
       const { account, signIn } = await stepUp(scope, actor, proofOf(body));
       const acting = await findRole(scope, account, actor.actsOn ?? account.id);
