@@ -54,6 +54,10 @@ export class PasswordTries {
     return this.#tables.rows<{ id: string }>('SELECT id FROM networks WHERE at > ?', now - KNOWN_MS).map(({ id }) => id);
   }
 
+  forgetNetworks(): void {
+    if (this.#tables.rows('SELECT 1 FROM networks LIMIT 1').length > 0) this.#tables.write('DELETE FROM networks');
+  }
+
   /** True for the first caller within the time of the notice. */
   claim(notice: Notice, now: number): boolean {
     if (this.#tables.rows('SELECT 1 FROM notices WHERE id = ? AND at > ?', notice, now - NOTICE_MS[notice]).length > 0) return false;

@@ -80,6 +80,10 @@ export abstract class PersonObject extends DurableObject<Env> {
     return this.passwords.known(now);
   }
 
+  async forgetNetworks(): Promise<void> {
+    this.passwords.forgetNetworks();
+  }
+
   async claimNotice(notice: Notice, now: number): Promise<boolean> {
     return this.passwords.claim(notice, now);
   }

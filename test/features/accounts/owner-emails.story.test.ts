@@ -303,7 +303,10 @@ describe('verify_email', () => {
     const headers = { ...from().headers, ...keyed() };
     const [first, again, other] = [await disown(token, headers), await disown(token, headers), await disown(token)];
     expect([first.status, again.body, other.status]).toEqual([200, first.body, 401]);
-    expect(await w.call('GET', '/v1/account/me', { key: squatter.token })).toMatchObject({ status: 403, body: { code: 'account_deleted' } });
+    expect(await w.call('GET', '/v1/account/me', { key: squatter.token })).toMatchObject({
+      status: 403,
+      body: { code: 'account_deleted' },
+    });
     expect((await w.call('POST', '/v1/auth/login', { body: { email: 'victim@example.com', password: PASSWORD }, ...from() })).status).toBe(
       401,
     );

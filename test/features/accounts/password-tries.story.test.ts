@@ -8,8 +8,10 @@ import { checkPassword, learnNetworks } from '#features/accounts/passwords/tries
 import { newCtx } from '#platform/context.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import { sharedNetworkOf } from '#rules/access/networks.ts';
+import { openBrowser } from '../../support/clients/oauth.ts';
 import { letTimeRun, setTime } from '../../support/runner/clock.ts';
-import { MailWorld, tokenIn } from '../../support/servers/mail.ts';
+import { emailedToken, MailWorld, tokenIn } from '../../support/servers/mail.ts';
+import type { Merchant } from '../../support/world.ts';
 
 const PASSWORD = 'correct horse battery';
 const WRONG = 'a wrong password';
@@ -102,6 +104,33 @@ describe('failed passwords (F7: one password, many addresses)', () => {
     const token = tokenIn((await emailsTo(email)).at(-1));
     const statuses = (await Promise.all(Array.from({ length: 10 }, () => redeem(token)))).map(({ status }) => status);
     expect(statuses.sort()).toEqual([200, ...Array(9).fill(401)]);
+  });
+
+  it('the reader of an address who claims or disowns an account knows none of its maker’s networks', async () => {
+    const from = (ip: string) => ({ headers: { 'CF-Connecting-IP': ip } });
+    const changeEmail = { email: `elsewhere-${crypto.randomUUID()}@example.com`, current_password: PASSWORD };
+    const leave: ((merchant: Merchant, ip: string) => Promise<{ status: number }>)[] = [
+      async ({ userId }, ip) => {
+        const body = { token: await emailedToken(w, userId, 'reset'), new_password: 'battery staple 9' };
+        return w.call('POST', '/v1/auth/password/reset', { body, ...from(ip) });
+      },
+      async ({ email }, ip) => {
+        const { browser, ada } = await openBrowser(w, 'github');
+        await browser.is({ ...ada, email });
+        const { token } = (await browser.signIn({}, from(ip))).outcome;
+        return w.call('GET', '/v1/account/me', { key: token! });
+      },
+      async ({ userId }) => w.call('POST', '/v1/account/email/disown', { body: { token: await emailedToken(w, userId, 'verify') } }),
+      async ({ token }) => w.call('PATCH', '/v1/account/me/security', { key: token, body: changeEmail }),
+    ];
+    for (const [index, end] of leave.entries()) {
+      const maker = await w.merchant();
+      const reader = elsewhere();
+      expect((await end(maker, reader)).status).toBe(200);
+      await fail(maker.email, 100);
+      expect(await logIn(maker.email, WRONG, HOME)).toMatchObject(LINK_REQUIRED);
+      if (index === 0) expect(await logIn(maker.email, WRONG, reader)).toMatchObject(REFUSED);
+    }
   });
 
   it('a link ends with a change of the password', async () => {

@@ -11,7 +11,7 @@ import { findByPassword, newPasswordHash } from './auth/passwords.ts';
 import { listSessions } from './auth/sessions.ts';
 import { emailKeysOf, emailName, findAccountByEmail, normaliseEmail } from './auth/sign-in.ts';
 import { changeAccount } from './change-account.ts';
-import { checkPassword, knownNetworks, learnNetworks } from './passwords/tries.ts';
+import { checkPassword, forgetNetworks, knownNetworks, learnNetworks } from './passwords/tries.ts';
 import { requireGoodPassword } from './passwords/weak-passwords.ts';
 import { abortIfTaken, getAccount } from './store.ts';
 
@@ -73,12 +73,15 @@ export async function changeSecurity(
   await withNames(ctx, actor.accountId, named, change).catch((error: unknown) => {
     throw error instanceof NameTaken ? new ApiError('email_registered') : error;
   });
-  if (input.email !== undefined)
+  if (input.email !== undefined) {
     ctx.defer(
       learnNetworks(ctx, normaliseEmail(input.email), networks).catch((error: unknown) =>
         ctx.note(`networks not learnt: ${formatErrorChain(error)}`),
       ),
     );
+    // An address that was never proven may be another person's.
+    if (updatedFields.includes('email') && !known.emailVerified) ctx.defer(forgetNetworks(ctx, known.email));
+  }
   return updatedFields;
 }
 

@@ -33,6 +33,8 @@ export interface PersonRpc {
   withdrawPassword(tryId: number): Promise<void>;
   learnNetworks(networks: string[], now: number): Promise<void>;
   knownNetworks(now: number): Promise<string[]>;
+  /** Forgets the networks of a person who had the address before its reader. */
+  forgetNetworks(): Promise<void>;
   /** True for the first caller within the time of the notice. */
   claimNotice(notice: Notice, now: number): Promise<boolean>;
 }

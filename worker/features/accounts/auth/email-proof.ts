@@ -18,6 +18,7 @@ import { type AccountAccess, abortIfSold, findAccountAccess, hasProvenAddress, h
 import { listOwned } from '../members/acting.ts';
 import { NEW_ACCOUNT } from '../new-account.ts';
 import { abortIfLinked } from '../oauth/store.ts';
+import { forgetNetworks } from '../passwords/tries.ts';
 import { requireGoodPassword } from '../passwords/weak-passwords.ts';
 import { findAccount } from '../store.ts';
 import { isLinkMac, linkMacs } from './emailed-links.ts';
@@ -175,12 +176,14 @@ async function planUnusable(home: Shard, account: Account): Promise<Pick<Spendin
  * Removes the address from an account that its reader did not create, and ends an account that is of no use without it. Otherwise the creator
  * retains the account and may set another address. Throws 401 invalid_credentials, or 409 state_conflict if the address is verified.
  */
-export const disownEmail = (ctx: Ctx, token: string, storeAnswer: StoreAnswer<null>): Promise<null> =>
-  spend(
+export async function disownEmail(ctx: Ctx, token: string, storeAnswer: StoreAnswer<null>): Promise<null> {
+  let address: string | null = null;
+  await spend(
     ctx,
     'verify',
     token,
     async (account, home) => {
+      address = account.email;
       if (account.emailVerified)
         throw new ApiError('state_conflict', { detail: 'The email address is already verified.', meta: { reason: 'already_verified' } });
       const end = await planUnusable(home, account);
@@ -193,6 +196,9 @@ export const disownEmail = (ctx: Ctx, token: string, storeAnswer: StoreAnswer<nu
     },
     storeAnswer,
   );
+  await forgetNetworks(ctx, address);
+  return null;
+}
 
 /** Access that a reset ended, if any, and whether its reader got a new account. */
 export interface PasswordReset {
@@ -243,6 +249,24 @@ export async function resetPassword(
   };
   const store = () => spend(ctx, 'reset', token, change, storeAnswer);
   if (known.emailVerified && !endsOthers) return store();
+  const claimed = await claimByReset(home, known, { token, passwordHash, store, storeAnswer });
+  await forgetNetworks(ctx, known.email);
+  return claimed;
+}
+
+interface ClaimByReset {
+  token: string;
+  passwordHash: string;
+  store(): Promise<PasswordReset>;
+  storeAnswer: StoreAnswer<PasswordReset>;
+}
+
+/** Stores a reset that ends all other access, or for a shop that stays with its maker, moves the address to a new account. */
+async function claimByReset(
+  home: Shard,
+  known: Account,
+  { token, passwordHash, store, storeAnswer }: ClaimByReset,
+): Promise<PasswordReset> {
   try {
     if (!known.emailVerified) await planUnowned(home, known);
     return await claiming(home, known, store);
@@ -250,7 +274,7 @@ export async function resetPassword(
     if (!isAddressLocked(error)) throw error;
     const result = { ended: null, isNewAccount: true };
     const plan = async (account: Account) =>
-      (await isProof(home, 'reset', account, token)) ? storeAnswer(result) : refuseLink(ctx, token);
+      (await isProof(home, 'reset', account, token)) ? storeAnswer(result) : refuseLink(home, token);
     await moveAddress(home, known, { displayName: NEW_ACCOUNT, passwordHash, plan });
     return result;
   }

@@ -15,6 +15,7 @@ import { claiming, hasSoldAnywhere, planRevokeAccess, withoutAccess } from '../c
 import { moveAddress } from '../claim/move-address.ts';
 import { abortIfSold, findAccountAccess } from '../claim/store.ts';
 import { NEW_ACCOUNT, newAccount, recordNewAccount } from '../new-account.ts';
+import { forgetNetworks } from '../passwords/tries.ts';
 import { abortIfTaken, findAccount, forgetLogo, getAccount, insertAccount } from '../store.ts';
 import { findOwner, identityName, isLinked, isLocked } from './identities.ts';
 import { addIdentity, joinTicket, recordLink } from './join.ts';
@@ -77,7 +78,10 @@ async function tryOutcome(ctx: Ctx, begun: BegunSignIn, person: Person): Promise
   const outcome = signInOutcome(account);
   if (outcome.kind === 'refused') return outcome;
   const home = homeOf(ctx, account.id);
-  return account.emailVerified ? resumeAccount(home, account, provider, person) : claimAccount(home, account, provider, person);
+  if (account.emailVerified) return resumeAccount(home, account, provider, person);
+  const claimed = await claimAccount(home, account, provider, person);
+  await forgetNetworks(ctx, account.email);
+  return claimed;
 }
 
 async function linkPerson(

@@ -26,6 +26,13 @@ export async function learnNetworks(ctx: Ctx, email: string | null, networks: st
 export const knownNetworks = async (ctx: Ctx, email: string | null): Promise<string[]> =>
   email === null ? [] : passwordsOf(ctx, email).knownNetworks(ctx.wallNow);
 
+/** Forgets the networks of the person who had an address before its reader. A failure leaves them known for the rest of 90 days. */
+export async function forgetNetworks(ctx: Ctx, email: string | null): Promise<void> {
+  if (email === null) return;
+  const pending = passwordsOf(ctx, email).forgetNetworks();
+  await pending.catch((error: unknown) => ctx.note(`networks not forgotten: ${formatErrorChain(error)}`));
+}
+
 interface Tried {
   /** Email address in its normal form. */
   email: string;
