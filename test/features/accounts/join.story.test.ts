@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DAY, MINUTE } from '#core/time.ts';
 import { OAuthBrowser, openBrowser, type Somebody, somebody } from '../../support/clients/oauth.ts';
-import { addApp } from '../../support/people/factors.ts';
+import { addApp, addPasskey } from '../../support/people/factors.ts';
 import { letTimeRun, setTime } from '../../support/runner/clock.ts';
 import { testEnv } from '../../support/runner/env.ts';
 import { emailedToken, MailWorld, verifyAddress } from '../../support/servers/mail.ts';
@@ -83,6 +83,22 @@ describe.each(['google', 'github'])('F1: joining by %s an account that has a pas
     const { body } = await w.call('POST', '/v1/auth/login', { body: { email: merchant.email, password: 'battery staple 9' } });
     expect(body).toMatchObject({ code: 'factor_required', meta: { methods: expect.arrayContaining(['totp']) } });
     expect(await reads(merchant.key)).toBe(401);
+  });
+
+  it('a password reset without the asked password ends the factors that were added before the address was proven, with their codes', async () => {
+    const squatter = await w.merchant();
+    const { device, codes } = await addPasskey(w, squatter.token);
+    setTime(Date.now() + MINUTE);
+    await verifyAddress(w, squatter);
+    await browser.is({ ...ada, email: squatter.email });
+    expect((await browser.signIn()).outcome).toMatchObject({ error: 'password_required' });
+    const body = { token: await emailedToken(w, squatter.userId, 'reset'), new_password: 'battery staple 9' };
+    expect((await w.call('POST', '/v1/auth/password/reset', { body })).status).toBe(200);
+    const login = await w.call('POST', '/v1/auth/login', { body: { email: squatter.email, password: 'battery staple 9' } });
+    expect([login.status, (await me(login.body.token)).factors]).toEqual([200, { passkeys: 0, totp: false, recovery_codes_left: 0 }]);
+    const { ceremony_id, options } = (await w.call('POST', '/v1/auth/passkey/options')).body;
+    const response = await device.get(options);
+    expect([codes?.length, (await w.call('POST', '/v1/auth/passkey', { body: { ceremony_id, response } })).status]).toEqual([10, 401]);
   });
 
   it('a password reset after the password was shown ends sessions alone', async () => {

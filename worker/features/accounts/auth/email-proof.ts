@@ -14,7 +14,8 @@ import { planDeletion } from '../account.ts';
 import { type AccountChange, changeAccount } from '../change-account.ts';
 import { claiming, planRevokeAccess, withoutAccess } from '../claim/claim.ts';
 import { hasOtherWay, isAddressLocked, moveAddress, planUnowned, recordDisowned } from '../claim/move-address.ts';
-import { type AccountAccess, abortIfSold, findAccountAccess, hasProvenAddress, hasSold } from '../claim/store.ts';
+import { type AccountAccess, abortIfSold, findAccountAccess, findProvenAt, hasSold } from '../claim/store.ts';
+import { findFactorsSince, type RetainedFactors } from '../factors/store.ts';
 import { listOwned } from '../members/acting.ts';
 import { NEW_ACCOUNT } from '../new-account.ts';
 import { abortIfLinked } from '../oauth/store.ts';
@@ -167,7 +168,7 @@ export async function findByProof(ctx: Ctx, purpose: EmailPurpose, token: string
 async function planUnusable(home: Shard, account: Account): Promise<Pick<Spending<null>, 'values' | 'writes'> | null> {
   if (account.formerEmails.length > 0 || isHandedOver(account) || (await hasOtherWay(home, account))) return null;
   if ((await listOwned(home, account, account.id)).length > 0 || (await hasSold(home.db, account.id))) return null;
-  if (await hasProvenAddress(home.db, account.id)) return null;
+  if ((await findProvenAt(home.db, account.id)) !== null) return null;
   const { values, writes } = await planDeletion(home, { ...account, email: null, emailKey: null });
   return { values, writes: [abortIfSold(home, account.id), abortIfLinked(home, account.id), ...writes] };
 }
@@ -236,8 +237,8 @@ export async function resetPassword(
       const writes = [...planSecurityAlert(home, account, { change: 'password' }), entry];
       return { values, writes, wasStored, result: { ended: null, isNewAccount: false } };
     }
-    // A mailbox alone removes no factor of a person who proved the address before, unless asked for by name.
-    const retained = { factors: account.emailVerified && !asked.endsOthers };
+    // A mailbox alone removes no factor that was added after the address was proven, unless asked for by name.
+    const retained = account.emailVerified && !asked.endsOthers ? { factors: await findProvenFactors(home, account) } : {};
     const unsold = account.emailVerified ? [] : await planUnowned(home, account);
     const access = await findAccountAccess(home, account);
     return {
@@ -253,6 +254,10 @@ export async function resetPassword(
   await forgetNetworks(ctx, known.email);
   return claimed;
 }
+
+/** Factors that a person added after the address was proven. All of them if the log does not say when that was. */
+const findProvenFactors = async ({ db }: Shard, { id, factors }: Account): Promise<RetainedFactors> =>
+  findFactorsSince(db, id, factors, (await findProvenAt(db, id)) ?? 0);
 
 interface ClaimByReset {
   token: string;

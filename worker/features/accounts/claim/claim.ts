@@ -14,7 +14,7 @@ import type { Account } from '#platform/db/tables/accounts.ts';
 import { isHandedOver } from '#rules/access/roles.ts';
 import { planSecurityAlert } from '../auth/owner-emails.ts';
 import { changeAccount } from '../change-account.ts';
-import { deleteFactors } from '../factors/store.ts';
+import { deleteFactors, deleteFactorsBefore, type RetainedFactors } from '../factors/store.ts';
 import { changeKeys } from '../keys/keys.ts';
 import { listOwned } from '../members/acting.ts';
 import { deleteInvitations } from '../members/invitation.store.ts';
@@ -29,7 +29,7 @@ function withoutLinks(settings: Account['merchantSettings']): Account['merchantS
 
 /** Access that a claim does not end. */
 interface Retained {
-  factors?: boolean;
+  factors?: RetainedFactors;
 }
 
 /** Change of the sign-in methods by which the claim was made. */
@@ -40,7 +40,7 @@ export const withoutAccess = ({ now }: Shard, account: Account, access: AccountA
   walletAddress: null,
   walletKey: null,
   emailVerified: true,
-  ...(retained.factors ? {} : { factors: null, factorsEndAt: null }),
+  ...(retained.factors?.counted ? { factors: retained.factors.counted } : { factors: null, factorsEndAt: null }),
   isStaff: false,
   tokenVersion: account.tokenVersion + 1,
   ...(isHandedOver(account) ? {} : { ...emptied(account), claimed: { at: now, ...access } }),
@@ -63,7 +63,7 @@ interface Claim {
 /** Plans the end of all other access. The address that proved it gets one email about that, and each that was verified an alert. */
 export const planRevokeAccess = (ctx: Shard, account: Account, { access, alert, retained = {} }: Claim): Write[] => [
   deleteIdentities(ctx.db, account.id),
-  ...(retained.factors ? [] : deleteFactors(ctx.db, account.id)),
+  ...(retained.factors ? deleteFactorsBefore(ctx.db, account.id, retained.factors) : deleteFactors(ctx.db, account.id)),
   ...(isHandedOver(account) ? [] : planEndOfAccess(ctx, account)),
   ...planClaimedEmail(ctx, account, access),
   ...planSecurityAlert(ctx, account.emailVerified ? account : { ...account, email: null }, alert),

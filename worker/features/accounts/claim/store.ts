@@ -2,7 +2,7 @@ import { and, eq, gt, inArray, isNotNull, isNull, or, sql } from 'drizzle-orm';
 import type { AccountId } from '#core/ids.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import { boundId } from '#platform/db/among.ts';
-import { hasEntry } from '#platform/db/audit/recorded.ts';
+import { lastEntryAt } from '#platform/db/audit/recorded.ts';
 import { abortIf, type Write } from '#platform/db/commit.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import { archivedPayments } from '#platform/db/tables/archives.ts';
@@ -28,11 +28,11 @@ export async function hasSold(db: Db, accountId: AccountId): Promise<boolean> {
   return row?.sold === 1;
 }
 
-/** True if the person ever proved an address by an emailed link. */
-export async function hasProvenAddress(db: Db, personId: AccountId): Promise<boolean> {
-  const known = hasEntry({ merchantId: personId, action: 'person.email_verified' }, personId);
-  const [row] = await db.all<{ proven: number }>(sql`SELECT ${known} AS proven`);
-  return row?.proven === 1;
+/** Time at which the person last proved an address by an emailed link. Null: never, or the log of that time is archived. */
+export async function findProvenAt(db: Db, personId: AccountId): Promise<number | null> {
+  const last = lastEntryAt({ merchantId: personId, action: 'person.email_verified' }, personId);
+  const [row] = await db.all<{ at: number | null }>(sql`SELECT ${last} AS at`);
+  return row?.at ?? null;
 }
 
 export const abortIfSold = (ctx: Shard, accountId: AccountId): Write => abortIf(ctx, HAS_SOLD(accountId));

@@ -3,6 +3,7 @@ import type { AccountId, PasskeyId } from '#core/ids.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import { abortUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { type Passkey, passkeys, recoveryCodes, type TotpSecret, totpSecrets } from '#platform/db/tables/office/factors.ts';
+import { type CountedFactors, changedFactors } from '#rules/access/factors.ts';
 
 export const findPasskey = (db: Db, personId: AccountId, id: PasskeyId): Promise<Passkey | undefined> =>
   db
@@ -105,6 +106,34 @@ export const deleteFactors = (db: Db, personId: AccountId): Write[] => [
   db.delete(passkeys).where(eq(passkeys.personId, personId)),
   deleteTotp(db, personId),
   deleteRecoveryCodes(db, personId),
+];
+
+/** Factors that a person has without those from before a time. */
+export interface RetainedFactors {
+  since: number;
+  counted: CountedFactors | null;
+}
+
+/** Codes of a person who loses a factor end too, because they were shown with it. */
+export async function findFactorsSince(
+  db: Db,
+  personId: AccountId,
+  factors: CountedFactors | null,
+  since: number,
+): Promise<RetainedFactors> {
+  const [known, totp] = [await listPasskeys(db, personId), await findTotp(db, personId)];
+  const ended = known.filter(({ createdAt }) => createdAt < since).length;
+  const endsTotp = totp?.confirmedAt != null && totp.confirmedAt < since;
+  if (factors === null || (ended === 0 && !endsTotp)) return { since, counted: factors };
+  const change = { passkeys: factors.passkeys - ended, totp: factors.totp && !endsTotp, recoveryCodes: 0 };
+  return { since, counted: changedFactors(factors, change) };
+}
+
+/** Removes the factors of before a time. */
+export const deleteFactorsBefore = (db: Db, personId: AccountId, { since, counted }: RetainedFactors): Write[] => [
+  db.delete(passkeys).where(and(eq(passkeys.personId, personId), lt(passkeys.createdAt, since))),
+  db.delete(totpSecrets).where(and(eq(totpSecrets.personId, personId), lt(totpSecrets.confirmedAt, since))),
+  ...(counted && counted.recoveryCodes > 0 ? [] : [deleteRecoveryCodes(db, personId)]),
 ];
 
 /** Erases the factors of a person who is deleted. Passkeys remain without a name, so that their holder learns of the deletion. */

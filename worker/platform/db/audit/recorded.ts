@@ -24,6 +24,10 @@ export const hasEntry = ({ merchantId, action }: Omit<Known, 'since'>, subjectId
   sql`EXISTS (SELECT 1 FROM audit_entries WHERE merchant_id = ${boundId(merchantId)} AND action = ${action}
     AND subject_id = ${boundId(subjectId)})`;
 
+/** SQL of the time of the last such action on a subject. Reads the log from its beginning too. */
+export const lastEntryAt = ({ merchantId, action }: Omit<Known, 'since'>, subjectId: string): SQL =>
+  sql`(SELECT max(at) FROM audit_entries WHERE merchant_id = ${boundId(merchantId)} AND action = ${action} AND subject_id = ${boundId(subjectId)})`;
+
 const refusals = ({ merchantId, action, since }: Known, more: SQL = sql``): SQL =>
   sql`SELECT 1 FROM audit_entries WHERE merchant_id = ${boundId(merchantId)} AND outcome = 'refused' AND at >= ${since}
     AND action = ${action} ${more}`;
