@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { tokenSignedIn } from '../../support/clients/session.ts';
 import { withRivalAt } from '../../support/faults/faults.ts';
 import { Authenticator } from '../../support/people/authenticator.ts';
 import { beginPasskey } from '../../support/people/factors.ts';
+import { acceptOffer, actingToken, newHeir, offer } from '../../support/people/team.ts';
 import { testEnv } from '../../support/runner/env.ts';
 import { emailedToken, MailWorld, tokenIn, verifyAddress } from '../../support/servers/mail.ts';
 import type { Merchant, World } from '../../support/world.ts';
@@ -139,6 +141,22 @@ describe('a call that was admitted before the account was taken back', () => {
       await send(owner, call, env);
       if (!hasRun()) break;
       expect([trip, await count(left, owner.userId)]).toEqual([trip, 0]);
+    }
+  });
+
+  it('leaves no endpoint in another account of the person if it is made while the owner’s link is used', async () => {
+    for (let trip = 1, hasRun = true; hasRun; trip++) {
+      const { owner: other, heir } = await newHeir(w);
+      expect([(await offer(w, other, heir)).status, (await acceptOffer(w, heir)).status]).toEqual([202, 200]);
+      const person = { ...heir.own, token: await tokenSignedIn(w, heir.userId, 0) };
+      expect((await madeKey(person.token)).status).toBe(201);
+      const token = await linkTo(person.email);
+      const acting = await actingToken(w, person, other);
+      const call = await DEEDS['an endpoint']!.begin(other);
+      const rival = withRivalAt(w.env, trip, () => send(other, { ...call, key: acting }));
+      await dispute(token, rival.env);
+      hasRun = rival.hasRun();
+      expect([trip, await count(DEEDS['an endpoint']!.left, other.userId)]).toEqual([trip, 0]);
     }
   });
 

@@ -20,7 +20,7 @@ import { listOwned } from '../members/acting.ts';
 import { deleteInvitations } from '../members/invitation.store.ts';
 import { deleteMembers } from '../members/store.ts';
 import { forgetWallets, listKeys, revokeAllKeys } from '../store.ts';
-import { type AccountAccess, deleteIdentities, hasSold, revokeAccess } from './store.ts';
+import { type AccountAccess, deleteIdentities, findAccountAccess, hasSold, revokeAccess } from './store.ts';
 
 function withoutLinks(settings: Account['merchantSettings']): Account['merchantSettings'] {
   const { default_redirect_url: _, default_support_url: __, ...rest } = settings;
@@ -97,20 +97,33 @@ export async function hasSoldAnywhere(ctx: Shard, person: Account): Promise<bool
   return sold.includes(true);
 }
 
-/** Ends all access to the accounts of other ids that the person owns, before the claim is stored: after a crash the proof still works. */
-async function endAccessElsewhere(ctx: Shard, person: Account): Promise<void> {
-  for (const known of await listOwned(ctx, person, person.id)) {
+/** Ends all access to the accounts of other ids that the person owns. Returns their number. `isAgain`: where there is any alone. */
+async function endAccessElsewhere(ctx: Shard, person: Account, isAgain = false): Promise<number> {
+  const owned = await listOwned(ctx, person, person.id);
+  for (const known of owned) {
     const home = homeOf(ctx, known.id);
+    if (isAgain && !(await hasAccess(home, known))) continue;
     const end = (account: Account) =>
       account.ownerId === person.id ? { values: emptied(account), writes: planEndOfAccess(home, account) } : null;
     await endKeys(home, known, () => changeAccount(home, known.id, end));
   }
+  return owned.length;
 }
 
-/** Stores a claim with `store` and revokes every key from the next request on, also keys created meanwhile. */
+async function hasAccess(home: Shard, { id, payoutWallet, roles, transfer }: Account): Promise<boolean> {
+  const { keys, endpoints, wallets } = await findAccountAccess(home, { id, ownerId: id });
+  return keys + endpoints + wallets + Object.keys(roles).length > 0 || payoutWallet !== null || transfer !== null;
+}
+
+/**
+ * Stores a claim with `store` and revokes every key from the next request on, also keys created meanwhile. Accounts of other ids come before
+ * it, so that after a crash the proof still works, and again after it, because a call of before may have stored more there.
+ */
 export async function claiming<T>(ctx: Shard, account: Account, store: () => Promise<T>): Promise<T> {
-  await endAccessElsewhere(ctx, account);
-  return isHandedOver(account) ? store() : endKeys(ctx, account, store);
+  const others = await endAccessElsewhere(ctx, account);
+  const stored = await (isHandedOver(account) ? store() : endKeys(ctx, account, store));
+  if (others > 0) await endAccessElsewhere(ctx, account, true);
+  return stored;
 }
 
 async function endKeys<T>(ctx: Shard, account: Account, store: () => Promise<T>): Promise<T> {

@@ -112,6 +112,9 @@ const addUp = (one: AddedAccess, other: AddedAccess): AddedAccess => ({
   invitations: [...one.invitations, ...other.invitations],
 });
 
+const hasAdded = ({ keys, endpoints, wallets, members, invitations }: AddedAccess): boolean =>
+  [keys, endpoints, wallets, members, invitations].some(({ length }) => length > 0);
+
 interface AddedElsewhere {
   home: Shard;
   account: Account;
@@ -131,10 +134,16 @@ async function findAddedElsewhere(ctx: Ctx, person: Account, since: number): Pro
 
 /**
  * Ends what was added to the accounts of other ids that the person owns, before the link is used: after a crash the link still works. Returns
- * what ended.
+ * what ended. `isAgain`: in accounts that have something added alone.
  */
-async function endAddedElsewhere(ctx: Ctx, person: Account, since: number): Promise<{ added: AddedAccess[]; hasTransfer: boolean }> {
-  const owned = await findAddedElsewhere(ctx, person, since);
+async function endAddedElsewhere(
+  ctx: Ctx,
+  person: Account,
+  since: number,
+  isAgain = false,
+): Promise<{ added: AddedAccess[]; hasTransfer: boolean }> {
+  const found = await findAddedElsewhere(ctx, person, since);
+  const owned = isAgain ? found.filter(({ added }) => hasAdded(added)) : found;
   let hasTransfer = false;
   const ended: AddedAccess[] = [];
   for (const { home, account: known, added } of owned) {
@@ -205,6 +214,8 @@ export async function disputeChange(ctx: Ctx, token: string, storeAnswer: StoreA
     });
     keys.push(...madeMeanwhile);
   });
+  // What a call of before the end of the sessions stored there meanwhile. From here on there is none.
+  if (elsewhere.added.length > 0) await endAddedElsewhere(ctx, known, since, true);
   return undone!;
 }
 
