@@ -178,3 +178,28 @@ describe('a call that was admitted before the account was taken back', () => {
     expect(refused).toBeGreaterThan(0);
   });
 });
+
+describe('a transfer under way', () => {
+  for (const slower of ['acceptance', 'deletion'] as const)
+    it(`an acceptance and the deletion of the heir at once leave no account with a deleted owner: the ${slower} is slower`, async () => {
+      let owner = await newOwner();
+      for (let trip = 1, hasRun = true; hasRun; trip++) {
+        const { heir: other } = await newHeir(w, 'developer', owner);
+        expect((await offer(w, owner, other)).status).toBe(202);
+        const [own, acting] = [await tokenSignedIn(w, other.userId, 0), await actingToken(w, other.own, owner)];
+        const acceptIn = (env = w.env) => w.call('POST', '/v1/account/transfer/accept', { key: acting, env });
+        const endIn = (env = w.env) => w.call('DELETE', '/v1/account/account', { key: own, env });
+        const [slow, fast] = slower === 'acceptance' ? [acceptIn, endIn] : [endIn, acceptIn];
+        let first = 0;
+        const rival = withRivalAt(w.env, trip, async () => {
+          first = (await fast()).status;
+        });
+        const second = (await slow(rival.env)).status;
+        hasRun = rival.hasRun();
+        expect([trip, [first, second].filter((status) => status === 200).length]).toEqual([trip, 1]);
+        const accepted = (slower === 'acceptance' ? second : first) === 200;
+        if (!accepted) continue;
+        owner = await newOwner();
+      }
+    });
+});

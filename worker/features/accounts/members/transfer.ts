@@ -15,7 +15,7 @@ import { planTransferEmails } from '../auth/owner-emails.ts';
 import { changeAccount } from '../change-account.ts';
 import { getAccount } from '../store.ts';
 import { getOwner } from './acting.ts';
-import { deleteMember, insertMember } from './store.ts';
+import { deleteMember, insertMember, touchPerson } from './store.ts';
 
 const conflict = (reason: string, detail: string): ApiError => new ApiError('state_conflict', { detail, meta: { reason } });
 
@@ -125,6 +125,7 @@ export async function acceptTransfer(ctx: Ctx, actor: Actor): Promise<AccountId>
     return {
       values: { ownerId: personId, roles: { ...others, [ownerId]: 'admin' }, transfer: null },
       writes: [
+        touchPerson(home.db, personId),
         deleteMember(home.db, accountId, personId),
         // Since the beginning, so that a dispute of a later change does not take the role away.
         insertMember(home.db, { accountId, personId: ownerId, role: 'admin', joinedAt: account.createdAt, invitedBy: null }),
