@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { OAuthBrowser, openBrowser, type Somebody, somebody } from '../../support/clients/oauth.ts';
+import { addApp } from '../../support/people/factors.ts';
 import { letTimeRun, setTime } from '../../support/runner/clock.ts';
 import { testEnv } from '../../support/runner/env.ts';
 import { type Merchant, World } from '../../support/world.ts';
@@ -57,6 +58,20 @@ describe.each(['google', 'github'])('sign-in with %s', (provider) => {
     const { outcome } = await browser.signIn();
     expect(await me(outcome.token!)).toMatchObject({ user_id: merchant.userId, has_password: false, auth_providers: [provider] });
     expect((await w.call('GET', '/v1/account/me', { key: merchant.key })).status).toBe(200);
+  });
+
+  it('an account without a password but with a factor gets nothing linked before the factor is proven', async () => {
+    const owner = await w.merchant();
+    await verify(owner);
+    const { app } = await addApp(w, owner.token);
+    await testEnv.DB.prepare('UPDATE persons SET password_hash = NULL WHERE id = ?').bind(owner.userId).run();
+    await browser.is({ ...ada, email: owner.email });
+    const { outcome } = await browser.signIn();
+    expect([outcome.error, (await me(owner.key)).auth_providers]).toEqual(['factor_required', []]);
+    const { status, body } = await w.call('POST', '/v1/auth/factor', { body: { ticket: outcome.ticket, totp: app.code() } });
+    expect([status, body.user_id, (await me(owner.key)).auth_providers]).toEqual([200, owner.userId, []]);
+    expect((await browser.signIn({}, { key: body.token })).outcome).toEqual({ linked: provider });
+    expect((await browser.signIn()).outcome.error).toBe('factor_required');
   });
 
   it('the callback redirects to the requested page', async () => {

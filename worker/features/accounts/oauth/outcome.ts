@@ -6,6 +6,7 @@ import { findNamed, NameTaken, withNames } from '#platform/db/names/names.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import { ProviderAway } from '#platform/providers/sign-in.ts';
 import { isHandedOver, personStatusOf } from '#rules/access/roles.ts';
+import type { SessionMethod } from '#rules/access/sessions.ts';
 import type { SignInProvider } from '#rules/admission.ts';
 import { planVerification } from '../auth/owner-emails.ts';
 import { personObject } from '../auth/sessions.ts';
@@ -27,7 +28,7 @@ import { findIdentity, insertIdentity, noteEmail, setJoinAsked } from './store.t
 type OAuthRefusal = Exclude<ProviderError, 'provider_unavailable'>;
 
 export type OAuthOutcome =
-  | { kind: 'signed_in'; account: Account }
+  | { kind: 'signed_in'; account: Account; method?: SessionMethod }
   | { kind: 'linked' }
   | { kind: 'password_required'; ticket: string }
   | { kind: 'refused'; reason: OAuthRefusal };
@@ -111,6 +112,8 @@ async function resumeAccount(ctx: Shard, account: Account, provider: SignInProvi
     if (await isLinked(ctx, account.id, provider)) return refused('identity_in_use');
     return { kind: 'password_required', ticket: joinTicket(ctx, account, provider, person) };
   }
+  // A factor has to be proven before anything is linked. Until then the provider proves the address, as an emailed link does.
+  if (account.factors !== null) return { kind: 'signed_in', account, method: 'email_link' };
   return (await addIdentity(ctx, account, provider, person)) ? { kind: 'signed_in', account } : refused('identity_in_use');
 }
 

@@ -35,8 +35,8 @@ async function buildFragment(ctx: Ctx, outcome: OAuthOutcome, provider: SignInPr
   if (outcome.kind === 'refused') return `error=${outcome.reason}`;
   if (outcome.kind === 'linked') return `linked=${provider}`;
   if (outcome.kind === 'password_required') return `error=password_required&ticket=${outcome.ticket}`;
-  const { account } = outcome;
-  const signIn = await startSession(ctx, account, provider, origin).catch((error: unknown) => {
+  const { account, method = provider } = outcome;
+  const signIn = await startSession(ctx, account, method, origin).catch((error: unknown) => {
     const ticket = ticketOf(error);
     if (ticket === null) throw error;
     return { ticket };
