@@ -231,6 +231,20 @@ describe('sign-in with a factor', () => {
     expect((await w.call('GET', '/v1/account/me', { key: token })).status).toBe(401);
   });
 
+  it('made-up tickets and passkeys of another caller behind the address refuse nobody', async () => {
+    const strict = new World({ RATE_MULTIPLIER: '1' });
+    const owner = await strict.merchant();
+    const { app } = await addApp(strict, owner.token);
+    const send = (path: string, body: object) =>
+      strict.call('POST', `/v1/auth/${path}`, { body, headers: { 'CF-Connecting-IP': '203.0.113.99' } });
+    const response = { id: 'AAAA', rawId: 'AAAA', type: 'public-key', response: {}, clientExtensionResults: {} };
+    for (let i = 0; i < 10; i++) await send('factor', { ticket: `junk-${i}`, totp: '000000' });
+    expect((await send('factor', { ticket: 'junk', totp: '000000' })).status).toBe(429);
+    for (let i = 0; i < 5; i++) await send('passkey', { ceremony_id: 'junk', response });
+    const { body } = await send('login', { email: owner.email, password: 'correct horse battery' });
+    expect((await send('factor', { ticket: body.meta.ticket, totp: app.code() })).status).toBe(200);
+  });
+
   it('the fifth wrong proof spends the ticket, and further tickets give no more guesses', async () => {
     const ticket = await newTicket(w, ada);
     for (let i = 0; i < 5; i++) expect(codeOf(await factor({ ticket, totp: app.wrong() }))).toEqual(WRONG);

@@ -4,6 +4,7 @@ import { iso } from '#core/time.ts';
 import type { Ctx } from '#platform/context.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import { ShownName } from '#platform/http/bodies/own-fields.ts';
+import { readText } from '#platform/http/bodies/request-body.ts';
 import { AccountUuid, created, DetailResponse, HomeRegion, orNull, type RouteContext, Timestamp } from '#platform/http/openapi.ts';
 import { callerOrigin, countRefusedCredential, underCeiling } from '#platform/http/rate-limit.ts';
 import { routes } from '#platform/http/route.ts';
@@ -75,11 +76,7 @@ export async function toAuthResponse(ctx: Ctx, person: Account, signIn: SignIn, 
 }
 
 /** Rate limit key of address and email, so that a caller elsewhere cannot lock out the owner of an email. */
-async function readEmailKey(c: RouteContext): Promise<string> {
-  const body: unknown = await c.req.json().catch(() => null);
-  const email = typeof body === 'object' && body !== null && 'email' in body && typeof body.email === 'string' ? body.email : '';
-  return emailKeysOf(c.var.ctx, email).keys[0];
-}
+const readEmailKey = async (c: RouteContext): Promise<string> => emailKeysOf(c.var.ctx, await readText(c, 'email')).keys[0];
 
 const RefreshRequest = z
   .object({ token: z.string().max(4096).optional().describe('Session token to renew, unless the header carries it.') })

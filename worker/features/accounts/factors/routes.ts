@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { iso } from '#core/time.ts';
+import { readText } from '#platform/http/bodies/request-body.ts';
 import { created, Timestamp } from '#platform/http/openapi.ts';
 import { callerOrigin } from '#platform/http/rate-limit.ts';
 import { routes } from '#platform/http/route.ts';
@@ -24,6 +25,7 @@ import {
 import { renewRecoveryCodes } from './factors.ts';
 import { beginPasskeySignIn, beginStepUp, redeemTicket, signInWithPasskey, stepUp } from './sign-in.ts';
 import { listPasskeys } from './store.ts';
+import { readTicket } from './ticket.ts';
 import { beginTotp, confirmTotp, removeTotp } from './totp.ts';
 
 const FRESH = 'Requires a recent sign-in, with a factor if you have one (403 `step_up_required`).';
@@ -189,7 +191,7 @@ export const factorSignInRoutes = routes('Authentication')
     summary: 'Log in with a passkey',
     description: 'Signs in with a passkey, which needs no second factor.',
     bucket: 'login',
-    by: () => 'passkey',
+    by: async (c) => `passkey:${await readText(c, 'response', 'id')}`,
     body: PasskeyLoginRequest,
     returns: AuthResponse,
     codes: ['invalid_credentials', 'account_suspended', 'account_deleted'],
@@ -208,7 +210,7 @@ export const factorSignInRoutes = routes('Authentication')
     description:
       'Completes a sign-in that was refused with 401 `factor_required`, with its ticket and one proof. The fifth wrong proof spends the ticket.',
     bucket: 'login',
-    by: () => 'factor',
+    by: async (c) => `factor:${readTicket(c.var.ctx, await readText(c, 'ticket'))?.personId ?? ''}`,
     body: FactorRequest,
     returns: AuthResponse,
     codes: ['invalid_credentials', 'account_suspended', 'account_deleted'],

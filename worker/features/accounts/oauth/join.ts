@@ -86,7 +86,8 @@ export function joinTicket(
   return signValue(ctx, PURPOSE, ticket);
 }
 
-function readJoinTicket(ctx: Ctx, text: string): JoinTicket | null {
+/** Null for a ticket that is forged or expired. */
+export function readJoinTicket(ctx: Ctx, text: string): JoinTicket | null {
   const read = readSignedValue(ctx, PURPOSE, text);
   const ticket = read && JoinTicket.parse(read.value);
   return ticket && ctx.wallNow < ticket.expiresAt ? ticket : null;

@@ -4,6 +4,7 @@ import { localPathOf } from '#core/local-path.ts';
 import { iso } from '#core/time.ts';
 import type { Ctx } from '#platform/context.ts';
 import { globalOf, homeOf } from '#platform/db/directory.ts';
+import { readText } from '#platform/http/bodies/request-body.ts';
 import { readPerson, requireFreshSignIn } from '#platform/http/callers.ts';
 import { given, type RouteContext, Timestamp } from '#platform/http/openapi.ts';
 import { callerOrigin, hitBucket, underCeiling } from '#platform/http/rate-limit.ts';
@@ -18,7 +19,7 @@ import { ticketOf } from '../factors/ticket.ts';
 import { findActing } from '../members/acting.ts';
 import { getAccount, takeState } from '../store.ts';
 import { isLinked, unlinkIdentity } from './identities.ts';
-import { joinAccount } from './join.ts';
+import { joinAccount, readJoinTicket } from './join.ts';
 import { decideOutcome, type OAuthOutcome } from './outcome.ts';
 import { NEXT_PATH_MAX, type OAuthProvider, PROVIDER_ERRORS } from './provider.ts';
 import { callbackUrlOf, listProviders, requireProvider } from './registry.ts';
@@ -184,7 +185,7 @@ export const oauthRoutes = routes('Authentication')
     description:
       'Completes a sign-in that ended in `password_required`: links the provider and signs in. The ticket works once, for ten minutes.',
     bucket: 'login',
-    by: () => 'join',
+    by: async (c) => `join:${readJoinTicket(c.var.ctx, await readText(c, 'ticket'))?.personId ?? ''}`,
     body: z.object({ ticket: z.string().max(4096), password: z.string().max(1024) }).openapi('JoinOAuthRequest'),
     returns: AuthResponse,
     codes: ['invalid_credentials', 'factor_required', 'account_suspended', 'account_deleted', 'state_conflict'],

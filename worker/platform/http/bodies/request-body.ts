@@ -28,6 +28,13 @@ export async function readJsonBody(c: Context<AppEnv>): Promise<void> {
   c.set('body', body);
 }
 
+/** Returns the text at a path of the body, before the body is validated, for the key of a rate limit. Empty without one. */
+export async function readText(c: Pick<Context<AppEnv>, 'req'>, ...path: string[]): Promise<string> {
+  let value: unknown = await c.req.json().catch(() => null);
+  for (const name of path) value = typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
+  return typeof value === 'string' ? value : '';
+}
+
 /** Discards the body. The route answers with `refusal` after authentication. */
 export function refuseBody(c: Context<AppEnv>, refusal: ApiError): void {
   cacheText(c, NO_JSON);
