@@ -162,7 +162,7 @@ export async function findByProof(ctx: Ctx, purpose: EmailPurpose, token: string
 }
 
 /**
- * Plans the end of an account that nobody can sign in to without its address. Null if it has another way in, has sold, or its person proved an
+ * Plans the end of an account that has no way to sign in without its address. Null if it has another way in, has sold, or its person proved an
  * address before or owns another account: then a person who mistyped a new address retains it.
  */
 async function planUnusable(home: Shard, account: Account): Promise<Pick<Spending<null>, 'values' | 'writes'> | null> {

@@ -214,7 +214,7 @@ export async function disputeChange(ctx: Ctx, token: string, storeAnswer: StoreA
     });
     keys.push(...madeMeanwhile);
   });
-  // What a call of before the end of the sessions stored there meanwhile. From here on there is none.
+  // Calls of before the end of the sessions may have stored more there meanwhile. From here on none does.
   if (elsewhere.added.length > 0) await endAddedElsewhere(ctx, known, since, true);
   return undone!;
 }
