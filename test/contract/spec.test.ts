@@ -193,6 +193,7 @@ describe('published document', () => {
     expect(bodies.length).toBeGreaterThan(5);
     const optional = bodies.filter(([, { requestBody }]) => requestBody!.required !== true).map(([name]) => name);
     expect(optional.sort()).toEqual([
+      'POST /v1/access/native-subscriptions/{authorization_id}/stop',
       // `end` is ours: a bare logout has no body.
       'POST /v1/auth/logout',
       // Its token may be sent as Bearer instead of in the body.

@@ -95,7 +95,7 @@ confirmSubscriptionPlan confirm POST /v1/access/products/{product_id}/subscripti
 nativeSubscriptions:
 listNativeSubscriptions list GET /v1/access/native-subscriptions mqp
 getNativeSubscription get GET /v1/access/native-subscriptions/{authorization_id} m
-stopNativeSubscription stop POST /v1/access/native-subscriptions/{authorization_id}/stop m
+stopNativeSubscription stop POST /v1/access/native-subscriptions/{authorization_id}/stop mb
 prepareNativeCancellation cancelIntent POST /v1/access/native-subscriptions/{authorization_id}/cancel-intent b
 confirmNativeCancellation cancelConfirm POST /v1/access/native-subscriptions/{authorization_id}/cancel-confirm b
 webhookEndpoints:

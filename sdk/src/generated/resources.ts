@@ -236,6 +236,7 @@ import type {
   SignInIdentities,
   StartOAuthQuery,
   StepUpRequest,
+  StopSubscriptionRequest,
   SubscribeHookRequest,
   SubscriptionPlan,
   SupportThread,
@@ -513,7 +514,7 @@ export interface NativeSubscriptionsResource {
   get(authorizationId: string, options?: CallOptions): Promise<Answer<NativeSubscription>>;
 
   /** Stops collecting, permanently. Requires a person who signed in within the last 15 minutes. Paid time remains valid. */
-  stop(authorizationId: string, options?: CallOptions): Promise<Answer<NativeSubscription>>;
+  stop(authorizationId: string, body?: StopSubscriptionRequest, options?: CallOptions): Promise<Answer<NativeSubscription>>;
 
   /** Creates the transaction that the buyer’s wallet signs to end the subscription. Changes nothing by itself. Buyers can also cancel on the chain at any time, without this service. */
   cancelIntent(authorizationId: string, body: CancelIntentRequest, options?: CallOptions): Promise<Answer<CancelIntent>>;
@@ -1248,7 +1249,11 @@ export interface Operations {
   commitMeteredDelivery: { params: { session_id: string }; body: MeteredCommitRequest; answer: Promise<Answer<CommitReceipt>> };
   listNativeSubscriptions: { query?: ListNativeSubscriptionsQuery; answer: PagePromise<NativeSubscriptionPage> };
   getNativeSubscription: { params: { authorization_id: string }; answer: Promise<Answer<NativeSubscription>> };
-  stopNativeSubscription: { params: { authorization_id: string }; answer: Promise<Answer<NativeSubscription>> };
+  stopNativeSubscription: {
+    params: { authorization_id: string };
+    body?: StopSubscriptionRequest;
+    answer: Promise<Answer<NativeSubscription>>;
+  };
   prepareNativeCancellation: { params: { authorization_id: string }; body: CancelIntentRequest; answer: Promise<Answer<CancelIntent>> };
   confirmNativeCancellation: { params: { authorization_id: string }; body: CancelProof; answer: Promise<Answer<NativeSubscription>> };
   createSetupIntent: { body: CreateSetupIntentRequest; answer: Promise<Answer<CreatedSetupIntent>> };

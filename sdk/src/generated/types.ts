@@ -3218,6 +3218,11 @@ export interface MeteredCommitRequest {
   [key: string]: unknown;
 }
 
+export interface StopSubscriptionRequest {
+  /** For your audit log. */
+  reason?: string;
+}
+
 export interface CancelIntent {
   /** Unsigned transaction in base64. Sign it with the wallet, then send it yourself or through this service. */
   transaction: string;

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { COLLECTING_KEYS, passDays, run, type SubscriptionLife, SubscriptionSeller } from '../../support/models/subscription-life.ts';
 import { endSkips, skipTime } from '../../support/runner/clock.ts';
 import { emailedToken, MailWorld } from '../../support/servers/mail.ts';
+import type { Body } from '../../support/world.ts';
 
 describe('POST /v1/access/native-subscriptions/{id}/stop', () => {
   const w = new MailWorld({ SUBSCRIPTION_KEYS: COLLECTING_KEYS });
@@ -46,6 +47,17 @@ describe('POST /v1/access/native-subscriptions/{id}/stop', () => {
     expect(JSON.stringify(again.body)).toBe(JSON.stringify(first.body));
     expect((await stop(other, undefined, headers)).body).toMatchObject({ status: 'cancelled', authorization_id: other.id });
     expect(await life.eventTypes()).toEqual(['subscription.authorized', 'subscription.cancelled']);
+  });
+
+  it('the audit log shows the reason of a stop, if one is given', async () => {
+    const [life, other] = [await seller.subscribe(), await seller.subscribe()];
+    const key = await signIn(seller);
+    const answer = await w.call('POST', `${life.path}/stop`, { key, body: { reason: 'The wallet is not mine' } });
+    expect([answer.status, (await stop(other)).status]).toEqual([200, 200]);
+    const { items } = (await w.call('GET', '/v1/account/audit-log?action=subscription.stopped', { key })).body;
+    const reasons = new Map(items.map(({ subject, reason }: Body) => [subject.id, reason]));
+    expect([reasons.get(life.id), reasons.get(other.id)]).toEqual(['The wallet is not mine', undefined]);
+    expect((await w.call('POST', `${other.path}/stop`, { key, body: { reason: 'x'.repeat(501) } })).status).toBe(422);
   });
 
   it('a stop emails the subscriber how to end the consent on the chain, and the link continues to work', async () => {

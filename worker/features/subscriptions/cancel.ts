@@ -120,7 +120,11 @@ const isCancelledIn = (
  * Stops collecting from a subscriber for good. Paid time lasts. Safe to repeat. 404 for another merchant's, 403 sign_in_required for an old
  * session, 409 state_conflict while the checkout is under way.
  */
-export async function stopAuthorization(ctx: Scope, actor: Actor, id: AuthorizationId): Promise<AuthorizationRow> {
+export async function stopAuthorization(
+  ctx: Scope,
+  actor: Actor,
+  { id, reason }: { id: AuthorizationId; reason: string | undefined },
+): Promise<AuthorizationRow> {
   const reload = async () => {
     const row = await getAuthorization(ctx, id);
     if (!belongsTo(ctx, row)) throw new ApiError('not_found');
@@ -136,7 +140,7 @@ export async function stopAuthorization(ctx: Scope, actor: Actor, id: Authorizat
     const change = planStop(ctx, row);
     if (change.writes.length === 0) return change;
     const statuses = { before: { status: row.status }, after: { status: change.result.status } };
-    const entry = { action: 'subscription.stopped', subject: { type: 'subscription', id }, ...statuses } as const;
+    const entry = { action: 'subscription.stopped', subject: { type: 'subscription', id }, ...statuses, reason } as const;
     return { ...change, writes: [...change.writes, recordAction(ctx, row, entry)] };
   });
 }

@@ -9,6 +9,7 @@ import { belongsTo } from '#platform/context.ts';
 import { homeOf } from '#platform/db/directory.ts';
 import { pageRequest, toPage } from '#platform/db/page.ts';
 import { narrowToCustomer } from '#platform/db/search/customer.ts';
+import { ShownName } from '#platform/http/bodies/own-fields.ts';
 import { TxSignature } from '#platform/http/bodies/tx-signature.ts';
 import { WireTransaction } from '#platform/http/bodies/wire-transaction.ts';
 import { countedLessWith, idOf, ModeQuery, OfCustomer, PageQuery, pageOf, Timestamp } from '#platform/http/openapi.ts';
@@ -26,6 +27,10 @@ const params = z.object({
     AuthorizationId
   >,
 });
+
+const StopRequest = z
+  .object({ reason: ShownName(500).optional().describe('For your audit log.') })
+  .openapi('StopSubscriptionRequest', { example: {} });
 
 const CancelIntentRequest = z
   .object({ wallet_address: z.string().min(32).max(44) })
@@ -100,10 +105,12 @@ export const subscriptionRoutes = routes('Subscriptions', 'payments')
       'Stops collecting, permanently. Requires a person who signed in within the last 15 minutes. Paid time remains valid. The consent remains on the chain until the buyer cancels: instructions go out if an email address is known.',
     params,
     query: ModeQuery,
+    body: StopRequest,
+    isBodyOptional: true,
     returns: AuthorizationBody,
     codes: ['not_found', 'state_conflict'],
     audit: ['subscription.stopped'],
-    leased: ({ scope, actor, params }) => stopAuthorization(scope, actor, params.authorization_id),
+    leased: ({ scope, actor, params, body }) => stopAuthorization(scope, actor, { id: params.authorization_id, reason: body?.reason }),
     present: toAuthorizationResource,
   });
 
