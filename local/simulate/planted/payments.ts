@@ -9,8 +9,8 @@ export const PAYMENT_FAULTS: readonly PlantedFault[] = [
     breaks: 'Two confirmations of one session are both stored, because neither takes its lock.',
     mutations: [
       {
-        find: 'ctx.db.batch([insertActs(ctx, acts2), ...change.writes])',
-        replace: 'ctx.db.batch([insertActs(ctx, acts2).onConflictDoNothing(), ...change.writes])',
+        find: 'ctx.db.batch([insertActs(ctx, acts2), ...writes])',
+        replace: 'ctx.db.batch([insertActs(ctx, acts2).onConflictDoNothing(), ...writes])',
       },
       {
         find: 'where(and(isRow(table2, before), eq(table2.version, before.version), provided))',
@@ -87,8 +87,8 @@ export const PAYMENT_FAULTS: readonly PlantedFault[] = [
     breaks: 'A change and its event are stored by two batches, and a crash between them loses the event.',
     mutations: [
       {
-        find: 'const [stored] = await ctx.db.batch([insertActs(ctx, acts2), ...change.writes]);',
-        replace: 'if (first) await ctx.db.batch([first, ...rest]);\n      const stored = await insertActs(ctx, acts2);',
+        find: 'const [stored] = await ctx.db.batch([insertActs(ctx, acts2), ...writes]);',
+        replace: 'if (writes.length > 0) await ctx.db.batch(writes);\n      const stored = await insertActs(ctx, acts2);',
       },
     ],
     finding: /summary of .* (says|counts)|never reached endpoint|goes? on failing|gave nobody units/,
