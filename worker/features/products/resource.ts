@@ -5,7 +5,7 @@ import { iso } from '#core/time.ts';
 import type { Ctx } from '#platform/context.ts';
 import type { Product } from '#platform/db/tables/products.ts';
 import { DiscoveryBody, DiscoveryInput } from '#platform/http/bodies/discovery.ts';
-import { HttpsUrl, Metadata, MetadataPatch, OwnName, ShownName } from '#platform/http/bodies/own-fields.ts';
+import { DecimalAmount, HttpsUrl, Metadata, MetadataPatch, OwnName, ShownName } from '#platform/http/bodies/own-fields.ts';
 import {
   AssetName,
   DecimalAmount,
