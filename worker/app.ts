@@ -12,6 +12,7 @@ import { newApp } from './middleware.ts';
 import { dashboardRoutes } from './pages/dashboard/routes.tsx';
 import { devMailRoutes } from './pages/dev-mail.tsx';
 import { devTelegramRoutes } from './pages/dev-telegram.tsx';
+import { meRoutes } from './pages/me/routes.ts';
 import { pageRoutes } from './pages/routes.tsx';
 import { publishedLimits, x402Discovery } from './published/discovery.ts';
 import { docsRoutes } from './published/docs.ts';
@@ -49,6 +50,7 @@ export const app = newApp((every) => {
     healthRoutes,
     metricsRoutes,
     dashboardRoutes,
+    meRoutes,
     pageRoutes,
     devMailRoutes,
     devTelegramRoutes,

@@ -23,6 +23,7 @@ const ENTRIES = {
   signing: { source: 'signing/client/start.tsx', name: 'signing' },
   receipt: { source: 'receipt/client/start.ts', name: 'receipt' },
   dashboard: { source: 'dashboard/client/start.ts', name: 'dashboard' },
+  me: { source: 'me/client/start.ts', name: 'me' },
   docs: { source: 'browser/read-docs.ts', name: 'docs' },
   testWallet: { source: 'checkout/client/test-wallet.ts', name: 'test-wallet' },
   demoWallet: { source: 'browser/own-wallet/demo-wallet.ts', name: 'demo-wallet' },

@@ -45,6 +45,7 @@ export const ROOMS = [
   /^worker\/pages\/account\/(?!pages\.tsx$|client\/)/,
   /^worker\/pages\/account\/client\//,
   /^worker\/pages\/dashboard\/client\//,
+  /^worker\/pages\/me\/client\//,
   /^worker\/core\//,
   // PDF receipts: pure functions, loaded on first use.
   /^worker\/pdf\/text\//,
@@ -108,6 +109,7 @@ export const ROOMS = [
   /^worker\/pages\/receipt\//,
   /^worker\/pages\/account\//,
   /^worker\/pages\/dashboard\/frame\//,
+  /^worker\/pages\/me\//,
   /^worker\/pages\/dashboard\/screens\//,
   /^worker\/pages\/dashboard\//,
   /^worker\/pages\/routes\.tsx$/,

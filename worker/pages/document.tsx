@@ -22,9 +22,9 @@ export interface PageContext {
   nonce: string;
 }
 
-/** Language of `?locale=`, else of the browser. `only`: the language of a page that has just one. */
-export async function openPage(c: Context<AppEnv>, only?: Locale): Promise<PageContext> {
-  const locale = only ?? chooseLocale(c.req.query('locale'), c.req.header('Accept-Language'));
+/** Language of `?locale=`, else the usual one, else that of the browser. `only`: the language of a page that has just one. */
+export async function openPage(c: Context<AppEnv>, only?: Locale | null, usual?: Locale): Promise<PageContext> {
+  const locale = only ?? chooseLocale(c.req.query('locale') ?? usual, c.req.header('Accept-Language'));
   const text = await loadDictionary(locale);
   return { c, locale, text, say: sayIn(text), nonce: base64url.encode(crypto.getRandomValues(new Uint8Array(18))) };
 }
@@ -55,8 +55,8 @@ interface Sheet {
   hasForm?: true;
   /** Page of the service itself: English only and indexable. */
   isSite?: true;
-  /** Page of one person: never stored, unframed, and with forms. English only. */
-  board?: { mode: 'live' | 'sandbox'; style: string };
+  /** Page of one person: never stored, unframed, and with forms. English only unless it has languages. */
+  board?: { mode: 'live' | 'sandbox'; style: string; hasLanguages?: true };
   card?: { title: string; description: string };
   status?: ContentfulStatusCode;
   retryAfterSeconds?: number;
@@ -85,7 +85,7 @@ export function sendPage(page: PageContext, sheet: Sheet, children: Child): Resp
       <body data-mode={sheet.board?.mode}>
         <div class={`page ${sheet.layout}`}>
           {children}
-          <Footer {...page} hasLanguages={!sheet.isSite && !sheet.board} />
+          <Footer {...page} hasLanguages={!sheet.isSite && (!sheet.board || sheet.board.hasLanguages === true)} />
         </div>
         {sheet.facts && (
           <script type="application/json" id="facts" nonce={nonce}>

@@ -66,7 +66,7 @@ export function toPurchaseResource({ baseUrl }: Ctx, { seller, payment }: Purcha
     refunded: toMoneyResource({ asset, units }),
     status: payment.status,
     ...given('receipt_url', receiptId && `${baseUrl}/r/${receiptId}`),
-    ...given('pdf_url', receiptId && `${baseUrl}/v1/receipts/${receiptId}/pdf`),
+    ...given('pdf_url', receiptId && `${baseUrl}/v1/receipt/${receiptId}/pdf`),
     livemode,
   };
 }

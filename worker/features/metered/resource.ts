@@ -5,17 +5,8 @@ import { iso, unixSeconds } from '#core/time.ts';
 import { CustomerBody } from '#features/entitlements/resource.ts';
 import { productRef } from '#features/products/product-ref.ts';
 import type { Ctx } from '#platform/context.ts';
-import {
-  AssetName,
-  DecimalAmount,
-  given,
-  Livemode,
-  MoneyBody,
-  ObjectVersion,
-  PayerWallet,
-  ProductUuid,
-  Timestamp,
-} from '#platform/http/openapi.ts';
+import { DecimalAmount } from '#platform/http/bodies/own-fields.ts';
+import { AssetName, given, Livemode, MoneyBody, ObjectVersion, PayerWallet, ProductUuid, Timestamp } from '#platform/http/openapi.ts';
 import type { Reservation } from '#rules/metered/channel.ts';
 import type { MeteredSnapshot } from '#rules/metered/rpc.ts';
 import { METERED_SESSION } from '#rules/states.ts';

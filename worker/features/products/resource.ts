@@ -5,19 +5,8 @@ import { iso } from '#core/time.ts';
 import type { Ctx } from '#platform/context.ts';
 import type { Product } from '#platform/db/tables/products.ts';
 import { DiscoveryBody, DiscoveryInput } from '#platform/http/bodies/discovery.ts';
-import { HttpsUrl, Metadata, MetadataPatch, OwnName, ShownName } from '#platform/http/bodies/own-fields.ts';
-import {
-  AssetName,
-  DecimalAmount,
-  given,
-  idOf,
-  Livemode,
-  MoneyBody,
-  orNull,
-  ProductSlug,
-  ProductUuid,
-  Timestamp,
-} from '#platform/http/openapi.ts';
+import { DecimalAmount, HttpsUrl, Metadata, MetadataPatch, OwnName, ShownName } from '#platform/http/bodies/own-fields.ts';
+import { AssetName, given, idOf, Livemode, MoneyBody, orNull, ProductSlug, ProductUuid, Timestamp } from '#platform/http/openapi.ts';
 import { IDENTITY_PROVIDERS, RENEWAL_MODES } from '#rules/payment-terms.ts';
 import { acceptedAssetsOf, allowedRailsOf, firstRailOf, SELLING_RAILS } from '#rules/product-rails.ts';
 import { PRODUCT } from '#rules/states.ts';

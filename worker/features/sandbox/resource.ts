@@ -1,8 +1,9 @@
 import { z } from '@hono/zod-openapi';
 import { iso, SECOND } from '#core/time.ts';
 import type { SandboxSession } from '#platform/db/tables/sandbox.ts';
+import { DecimalAmount } from '#platform/http/bodies/own-fields.ts';
 import { WireTransaction } from '#platform/http/bodies/wire-transaction.ts';
-import { AssetName, DecimalAmount, given, PaymentUuid, Timestamp } from '#platform/http/openapi.ts';
+import { AssetName, given, PaymentUuid, Timestamp } from '#platform/http/openapi.ts';
 import { SANDBOX_SESSION } from '#rules/states.ts';
 import { OUTCOMES } from './outcomes.ts';
 

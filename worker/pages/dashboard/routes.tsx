@@ -1,12 +1,11 @@
 import type { Context } from 'hono';
-import { csrf } from 'hono/csrf';
 import { createMiddleware } from 'hono/factory';
-import { HTTPException } from 'hono/http-exception';
 import { ApiError } from '#core/errors.ts';
 import { type AppEnv, router } from '#platform/http/openapi.ts';
 import { hitBucket } from '#platform/http/rate-limit.ts';
+import { fromOwnPage, readForm } from '../forms.ts';
 import { Operations } from './frame/operations.ts';
-import { type Definition, type Form, openScreen, runAct, sendBare, sendScreen } from './frame/screen.tsx';
+import { type Definition, openScreen, runAct, sendBare, sendScreen } from './frame/screen.tsx';
 import { claimsOf, dropToken, readToken, storeToken } from './frame/session.ts';
 import { CONFIRM } from './screens/confirm.tsx';
 import { DELIVERY, EVENT } from './screens/deliveries.tsx';
@@ -41,17 +40,9 @@ const SCREENS: Definition[] = [
 const refuse = (c: Context<AppEnv>, status: number, code: string, detail: string, retryAfter: string | null = null) =>
   sendBare(c, { status, code, detail, requestId: c.var.requestId, retryAfter });
 
-const check = csrf();
-/** Refuses a form that another site, or no page at all, sent. */
-const fromOwnPage = createMiddleware<AppEnv>(async (c, next) => {
-  try {
-    await check(c, async () => {});
-  } catch (error) {
-    if (!(error instanceof HTTPException)) throw error;
-    return refuse(c, 403, 'invalid_authorization', 'The form was not sent by a page of this site. Open the page and send it again.');
-  }
-  return next();
-});
+const ofOwnPage = fromOwnPage((c) =>
+  refuse(c, 403, 'invalid_authorization', 'The form was not sent by a page of this site. Open the page and send it again.'),
+);
 
 /** Counts a page or form of the person, in a bucket that plans do not change. */
 const countPage = createMiddleware<AppEnv>(async (c, next) => {
@@ -70,16 +61,9 @@ const countPage = createMiddleware<AppEnv>(async (c, next) => {
   return next();
 });
 
-/** Fields of a form. Files and repeated fields are ignored. Throws 413 payload_too_large. */
-async function readForm(c: Context<AppEnv>): Promise<Form> {
-  if (c.var.bodyRefusal) throw c.var.bodyRefusal;
-  const fields = await c.req.parseBody();
-  return Object.fromEntries(Object.entries(fields).filter((field): field is [string, string] => typeof field[1] === 'string'));
-}
-
 /** Pages of the dashboard. They call the published API with the session's token, and nothing else. */
 export const dashboardRoutes = router();
-for (const path of ['/login', '/dashboard/*']) dashboardRoutes.post(path, fromOwnPage, countPage);
+for (const path of ['/login', '/dashboard/*']) dashboardRoutes.post(path, ofOwnPage, countPage);
 dashboardRoutes.get('/dashboard/*', countPage);
 
 dashboardRoutes.post('/login', async (c) => postSignIn(c, await readForm(c)));

@@ -1,6 +1,7 @@
 import type { Locale } from '#core/locales.ts';
 import account from './account/en.json';
 import en from './en.json';
+import me from './me/en.json';
 import signing from './signing/en.json';
 import subscribing from './subscribing/en.json';
 
@@ -13,6 +14,9 @@ export type SubscribingKey = keyof typeof subscribing;
 type SubscribingTexts = Record<SubscribingKey, string>;
 export type SigningKey = keyof typeof signing;
 type SigningTexts = Record<SigningKey, string>;
+
+export type MeKey = keyof typeof me;
+export type MeTexts = Record<MeKey, string>;
 
 /** English is bundled. Every other language is a module loaded on first use. */
 type Dictionaries<Texts> = Record<Exclude<Locale, 'en'>, () => Promise<{ default: Texts }>>;
@@ -54,4 +58,13 @@ export const loadSigningTexts = (locale: Locale): Promise<SigningTexts> =>
     fr: () => import('./signing/fr.json'),
     'pt-BR': () => import('./signing/pt-br.json'),
     ja: () => import('./signing/ja.json'),
+  });
+
+export const loadMeTexts = (locale: Locale): Promise<MeTexts> =>
+  load<MeTexts>(locale, me, {
+    es: () => import('./me/es.json'),
+    de: () => import('./me/de.json'),
+    fr: () => import('./me/fr.json'),
+    'pt-BR': () => import('./me/pt-br.json'),
+    ja: () => import('./me/ja.json'),
   });

@@ -272,12 +272,6 @@ export const OfCustomer = idOf<CustomerId>().optional().describe('Return only ob
 export const idParam = <N extends string, T extends Id>(name: N, id: z.ZodType<T, T>) =>
   z.object({ [name]: id.openapi({ param: { name, in: 'path' } }) } as Record<N, z.ZodType<T, T>>);
 
-/** Decimal amount in a request. */
-export const DecimalAmount = z.string().max(64).openapi('DecimalAmount', {
-  example: '12.5',
-  description: 'Decimal amount as text, such as `12.5`. USDC has at most 6 decimals, SOL at most 9; more are refused.',
-});
-
 export const MoneyBody = z
   .object({
     asset: z.enum(['USDC', 'SOL']).describe('Asset: `USDC` or `SOL`.'),

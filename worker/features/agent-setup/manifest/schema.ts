@@ -7,8 +7,7 @@
 import { z } from '@hono/zod-openapi';
 import { OWN_NAME_MAX } from '#core/limits.ts';
 import { DiscoveryInput } from '#platform/http/bodies/discovery.ts';
-import { OwnName, ShownName } from '#platform/http/bodies/own-fields.ts';
-import { DecimalAmount } from '#platform/http/openapi.ts';
+import { DecimalAmount, OwnName, ShownName } from '#platform/http/bodies/own-fields.ts';
 import { X402_RAIL } from '#rules/rails.ts';
 
 const Amount = z

@@ -1,19 +1,10 @@
 import { type PublicKeyCredentialRequestOptionsJSON, startAuthentication } from '@simplewebauthn/browser';
-import type { SolanaSignInFeature, SolanaSignInInput, SolanaSignMessageFeature } from '@solana/wallet-standard-features';
 import { callApi } from '../../browser/call-api.ts';
 import { drawOnChange, textIn } from '../../browser/draw-page.ts';
 import { PageHolder } from '../../browser/page-holder.ts';
 import { shareSession, storeSession } from '../../browser/session.ts';
-import {
-  callWallet,
-  chainOf,
-  type Features,
-  listWallets,
-  type OpenWallet,
-  onWalletsChange,
-  openWallet,
-  WalletError,
-} from '../../browser/wallets.ts';
+import { signText, TO_SIGN_TEXT } from '../../browser/sign-text.ts';
+import { callWallet, listWallets, onWalletsChange, openWallet, WalletError } from '../../browser/wallets.ts';
 import type { Answer, Failure } from '../../parts/answer.ts';
 import { toBase58 } from '../../parts/bytes.ts';
 import type { Session } from '../../parts/session.ts';
@@ -134,7 +125,7 @@ export function startLogin(facts: LoginFacts, panel: HTMLElement): void {
   page.connect((effect) => void run(facts, page.report, effect));
   const actions = newActions(page.report);
   const returned = takeReturn();
-  const reportWallets = () => page.report({ kind: 'walletsChanged', wallets: listWallets(facts, TO_SIGN_IN) });
+  const reportWallets = () => page.report({ kind: 'walletsChanged', wallets: listWallets(facts, TO_SIGN_TEXT) });
   reportWallets();
   drawOnChange(page, panel, sayIn(facts.text), (state, say) => <Login facts={facts} state={state} say={say} actions={actions} />);
   onWalletsChange(reportWallets);
@@ -148,10 +139,6 @@ export function startLogin(facts: LoginFacts, panel: HTMLElement): void {
   });
 }
 
-const SIGN_IN = 'solana:signIn';
-const SIGN_MESSAGE = 'solana:signMessage';
-const TO_SIGN_IN: Features = [SIGN_IN, SIGN_MESSAGE];
-
 interface Nonce {
   message_nonce: string;
   message: string;
@@ -161,55 +148,11 @@ interface Nonce {
  * Signs in with a wallet: the service writes the text, the wallet shows and signs it. Throws WalletError if the wallet declines or fails.
  */
 async function signInWithWallet(terms: WalletTerms, walletName: string): Promise<Answer<Session>> {
-  const open = await openWallet(terms, TO_SIGN_IN, walletName);
+  const open = await openWallet(terms, TO_SIGN_TEXT, walletName);
   const wallet_address = open.account.address;
   const issued = await callApi<Nonce>('POST', '/v1/auth/wallet/nonce', { body: { wallet_address } });
   if (!issued.ok) return issued;
   const { message, message_nonce } = issued.value;
   const signature = await callWallet('failed', () => signText(open, terms, message));
   return callApi<Session>('POST', '/v1/auth/wallet', { body: { wallet_address, signed_message: toBase58(signature), message_nonce } });
-}
-
-/**
- * Signs the service's text. A wallet with `solana:signIn` writes the text itself and checks its domain. If its text differs, or the feature
- * is missing, the wallet signs the service's text with `solana:signMessage`.
- */
-async function signText(open: OpenWallet, terms: WalletTerms, message: string): Promise<Uint8Array> {
-  const { wallet, account } = open;
-  const text = new TextEncoder().encode(message);
-  if (can(open, SIGN_IN)) {
-    const feature = (wallet.features as unknown as SolanaSignInFeature)[SIGN_IN];
-    const [output] = await feature.signIn({ ...inputOf(message), chainId: chainOf(terms) });
-    if (output && isSame(output.signedMessage, text)) return output.signature;
-  }
-  if (!can(open, SIGN_MESSAGE)) throw new WalletError('failed', 'another text');
-  const feature = (wallet.features as unknown as SolanaSignMessageFeature)[SIGN_MESSAGE];
-  const [output] = await feature.signMessage({ account, message: text });
-  if (!output || !isSame(output.signedMessage, text)) throw new WalletError('failed', 'another text');
-  return output.signature;
-}
-
-const can = ({ wallet, account }: OpenWallet, feature: (typeof TO_SIGN_IN)[number]): boolean =>
-  feature in wallet.features && (account.features as readonly string[]).includes(feature);
-
-const isSame = (one: Uint8Array, other: Uint8Array): boolean =>
-  one.length === other.length && one.every((byte, index) => byte === other[index]);
-
-function inputOf(message: string): SolanaSignInInput {
-  const [first = '', address, , statement] = message.split('\n');
-  const lineOf = (name: string): string | undefined =>
-    message
-      .split('\n')
-      .find((line) => line.startsWith(`${name}: `))
-      ?.slice(name.length + 2);
-  return {
-    domain: first.split(' ')[0],
-    address,
-    statement,
-    uri: lineOf('URI'),
-    version: lineOf('Version'),
-    nonce: lineOf('Nonce'),
-    issuedAt: lineOf('Issued At'),
-    expirationTime: lineOf('Expiration Time'),
-  };
 }

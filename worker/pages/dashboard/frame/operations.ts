@@ -1,7 +1,7 @@
 import type { Context } from 'hono';
 import type { AppEnv } from '#platform/http/openapi.ts';
 
-/** Operations of the published API that the dashboard calls, by their id. A test compares them with the document. */
+/** Operations of the published API that the dashboard and `/me` call, by their id. A test compares them with the document. */
 export const OPERATIONS = {
   login: 'POST /v1/auth/login',
   loginWithFactor: 'POST /v1/auth/factor',
@@ -106,6 +106,17 @@ export const OPERATIONS = {
   setDomain: 'PUT /v1/account/domain',
   deleteDomain: 'DELETE /v1/account/domain',
   withdrawInvitation: 'DELETE /v1/account/invitations/{invitation_id}',
+  createPortalSession: 'POST /v1/customers/portal-sessions',
+  signInBuyer: 'POST /v1/buyer/wallet',
+  sendBuyerLink: 'POST /v1/buyer/email-link',
+  redeemBuyerLink: 'POST /v1/buyer/email-link/redeem',
+  redeemPortalLink: 'POST /v1/buyer/portal-link/redeem',
+  endBuyerSession: 'POST /v1/buyer/logout',
+  getBuyer: 'GET /v1/buyer',
+  listBuyerPurchases: 'GET /v1/buyer/purchases',
+  listBuyerAccess: 'GET /v1/buyer/access',
+  listBuyerSubscriptions: 'GET /v1/buyer/subscriptions',
+  retryBuyerDelivery: 'POST /v1/buyer/memberships/{membership_id}/retry-delivery',
 } as const;
 export type OperationId = keyof typeof OPERATIONS;
 

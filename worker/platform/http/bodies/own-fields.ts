@@ -76,3 +76,9 @@ export const MetadataPatch = z
 /** Merged metadata. The caller checks the size. */
 export const changedMetadata = (before: Record<string, string>, patch: z.infer<typeof MetadataPatch>): Record<string, string> =>
   Object.fromEntries(Object.entries({ ...before, ...patch }).flatMap(([key, value]) => (value === null ? [] : [[key, value]])));
+
+/** Decimal amount in a request. */
+export const DecimalAmount = z.string().max(64).openapi('DecimalAmount', {
+  example: '12.5',
+  description: 'Decimal amount as text, such as `12.5`. USDC has at most 6 decimals, SOL at most 9; more are refused.',
+});

@@ -1,0 +1,291 @@
+import type { Context } from 'hono';
+import type { Child } from 'hono/jsx';
+import { findLocale } from '#core/locales.ts';
+import type { AppEnv } from '#platform/http/openapi.ts';
+import { type Answer, Operations } from '../dashboard/frame/operations.ts';
+import { openPage, type PageContext } from '../document.tsx';
+import { type Amount, formatCount, formatDay, formatInstant, formatMoney, plainName, shortened } from '../parts/text.ts';
+import { pathIn, type SayMe, sayMe, sendMe } from './frame.tsx';
+import { dropBuyer } from './session.ts';
+import { Problem, sendSignIn } from './sign-in.tsx';
+
+interface Seller {
+  account_id: string;
+  display_name: string;
+  domain?: string;
+  support_url?: string;
+}
+interface Buyer {
+  subject: { kind: 'wallet' | 'email' | 'customer'; wallet_address?: string; email?: string; livemode?: boolean };
+  sellers: Seller[];
+  locale?: string;
+  return_url?: string;
+}
+interface Purchase {
+  product_name: string;
+  seller: Seller;
+  amount: Amount;
+  paid_at: string;
+  refunded: Amount;
+  receipt_url?: string;
+  pdf_url?: string;
+}
+interface Access {
+  product_name: string;
+  seller: Seller;
+  access: boolean;
+  reason?: 'expired' | 'exhausted' | 'revoked' | 'cancelled';
+  paid_through: string | null;
+  units: { granted: number; remaining: number } | null;
+  delivery?: { status: string; invite_url?: string };
+  membership_id?: string;
+  checkout_url?: string;
+}
+interface Subscription {
+  product_name: string;
+  seller: Seller;
+  amount: Amount;
+  next_charge_at?: string;
+  paid_through: string | null;
+  page_url: string;
+}
+interface Page<T> {
+  items: T[];
+  page: number;
+  has_more: boolean;
+}
+
+interface View {
+  page: PageContext;
+  say: SayMe;
+}
+
+/** Loads what the session opens, and shows it. A session that has ended leads to the ways in. */
+export async function sendPurchases(c: Context<AppEnv>, token: string, said?: 'tryingAgain'): Promise<Response> {
+  const operations = new Operations(c, token);
+  const buyer = await operations.call<Buyer>('getBuyer');
+  if (!buyer.ok) {
+    if (buyer.status === 401) dropBuyer(c);
+    return sendSignIn(await openPage(c), buyer.status === 401 ? { notice: 'ended' } : { refusal: buyer });
+  }
+  const { subject, locale } = buyer.value;
+  const query = { page: c.req.query('page') ?? '1', per_page: '20' };
+  const [purchases, access, subscriptions] = await Promise.all([
+    operations.call<Page<Purchase>>('listBuyerPurchases', { query }),
+    operations.call<Page<Access>>('listBuyerAccess', { query: { per_page: '100' } }),
+    operations.call<Page<Subscription>>('listBuyerSubscriptions', { query: { per_page: '100' } }),
+  ]);
+  const page = await openPage(c, null, findLocale(locale ?? '') ?? undefined);
+  const view = { page, say: await sayMe(page.locale) };
+  const isTest = subject.livemode === false;
+  return sendMe(
+    page,
+    { title: view.say('title'), mode: isTest ? 'sandbox' : 'live' },
+    <>
+      {isTest && <p class="badge">{view.say('testData')}</p>}
+      <Who {...view} buyer={buyer.value} />
+      {said && (
+        <p class="done" role="status">
+          {view.say(said)}
+        </p>
+      )}
+      <Shown view={view} answer={access}>
+        {({ items }) => <Held {...view} items={items} />}
+      </Shown>
+      <Shown view={view} answer={subscriptions}>
+        {({ items }) => <Subscribed {...view} items={items} />}
+      </Shown>
+      <Shown view={view} answer={purchases}>
+        {(found) => <Receipts {...view} found={found} />}
+      </Shown>
+    </>,
+  );
+}
+
+function Shown<T>({ view, answer, children }: { view: View; answer: Answer<T>; children: (value: T) => Child }) {
+  return answer.ok ? children(answer.value) : <Problem say={view.say} refusal={answer} />;
+}
+
+function Who({ page, say, buyer: { subject, sellers, return_url } }: View & { buyer: Buyer }) {
+  const [seller] = sellers;
+  const text =
+    subject.kind === 'wallet'
+      ? say('asWallet', { name: shortened(subject.wallet_address ?? '') })
+      : subject.kind === 'email'
+        ? say('asEmail', { name: subject.email ?? '' })
+        : say('asCustomer', { name: plainName(seller?.display_name ?? '') });
+  return (
+    <div class="who">
+      <bdi>{text}</bdi>
+      {return_url && <a href={return_url}>{say('back')}</a>}
+      <form method="post" action={pathIn(page, '/me/sign-out')}>
+        <button type="submit">{say('signOut')}</button>
+      </form>
+    </div>
+  );
+}
+
+const SellerName = ({ seller: { display_name, support_url, domain } }: { seller: Seller }) => (
+  <>
+    {support_url ? (
+      <a href={support_url} rel="noopener noreferrer">
+        <bdi>{plainName(display_name)}</bdi>
+      </a>
+    ) : (
+      <bdi>{plainName(display_name)}</bdi>
+    )}
+    {domain && <span class="quiet"> {domain}</span>}
+  </>
+);
+
+interface TableTerms {
+  id: string;
+  caption: string;
+  heads: string[];
+  children: Child;
+}
+
+const Table = ({ id, caption, heads, children }: TableTerms) => (
+  <div id={id}>
+    <section class="frame" aria-label={caption} tabindex={0}>
+      <table>
+        <caption>{caption}</caption>
+        <thead>
+          <tr>
+            {heads.map((head) => (
+              <th scope="col">{head}</th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>{children}</tbody>
+      </table>
+    </section>
+  </div>
+);
+
+function Held({ page, say, items }: View & { items: Access[] }) {
+  const [active, over] = [items.filter(({ access }) => access), items.filter(({ access }) => !access)];
+  const heads = [say('product'), say('seller'), say('until'), ''];
+  const rows = (some: Access[]) => some.map((item) => <HeldRow page={page} say={say} item={item} />);
+  return (
+    <>
+      {items.length === 0 && (
+        <section id="active">
+          <p>{say('nothing')}</p>
+        </section>
+      )}
+      {active.length > 0 && (
+        <Table id="active" caption={say('active')} heads={heads}>
+          {rows(active)}
+        </Table>
+      )}
+      {over.length > 0 && (
+        <Table id="over" caption={say('over')} heads={heads}>
+          {rows(over)}
+        </Table>
+      )}
+    </>
+  );
+}
+
+function HeldRow({ page, say, item }: View & { item: Access }) {
+  const { access, reason, units, delivery, membership_id: id, checkout_url: shop } = item;
+  return (
+    <tr>
+      <th scope="row">
+        <bdi>{plainName(item.product_name)}</bdi>
+      </th>
+      <td>
+        <SellerName seller={item.seller} />
+      </td>
+      <td>
+        {access ? <Until page={page} say={say} at={item.paid_through} /> : say(reason ?? 'expired')}
+        {units && access && (
+          <p>{say('unitsLeft', { left: formatCount(page.locale, units.remaining), all: formatCount(page.locale, units.granted) })}</p>
+        )}
+      </td>
+      <td>
+        {access && delivery?.invite_url && (
+          <a href={delivery.invite_url} rel="noopener noreferrer">
+            {say('invitation')}
+          </a>
+        )}
+        {access && delivery?.status === 'failed' && id && (
+          <form method="post" action={pathIn(page, '/me/deliver')}>
+            <input type="hidden" name="membership_id" value={id} />
+            <button type="submit">{say('deliverAgain')}</button>
+          </form>
+        )}
+        {!access && shop && <a href={shop}>{say('buyAgain')}</a>}
+      </td>
+    </tr>
+  );
+}
+
+const Until = ({ page, say, at }: View & { at: string | null }) =>
+  at === null ? <span>{say('noEnd')}</span> : <time datetime={at}>{formatInstant(page.locale, at, 'UTC')}</time>;
+
+function Subscribed({ page, say, items }: View & { items: Subscription[] }) {
+  if (items.length === 0) return null;
+  return (
+    <Table id="subscriptions" caption={say('subscriptions')} heads={[say('product'), say('seller'), say('amount'), say('nextCharge'), '']}>
+      {items.map(({ product_name, seller, amount, next_charge_at, paid_through, page_url }) => (
+        <tr>
+          <th scope="row">
+            <bdi>{plainName(product_name)}</bdi>
+          </th>
+          <td>
+            <SellerName seller={seller} />
+          </td>
+          <td>{formatMoney(page.locale, amount)}</td>
+          <td>
+            {next_charge_at ? (
+              <time datetime={next_charge_at}>{formatDay(page.locale, next_charge_at, 'UTC')}</time>
+            ) : (
+              <>
+                {say('until')} <Until page={page} say={say} at={paid_through} />
+              </>
+            )}
+          </td>
+          <td>
+            <a href={page_url}>{say('manage')}</a>
+          </td>
+        </tr>
+      ))}
+    </Table>
+  );
+}
+
+function Receipts({ page, say, found }: View & { found: Page<Purchase> }) {
+  if (found.items.length === 0 && found.page === 1) return null;
+  return (
+    <>
+      <Table id="receipts" caption={say('receipts')} heads={[say('product'), say('seller'), say('paidOn'), say('amount'), say('receipt')]}>
+        {found.items.map(({ product_name, seller, paid_at, amount, refunded, receipt_url, pdf_url }) => (
+          <tr>
+            <th scope="row">
+              <bdi>{plainName(product_name)}</bdi>
+            </th>
+            <td>
+              <SellerName seller={seller} />
+            </td>
+            <td>
+              <time datetime={paid_at}>{formatDay(page.locale, paid_at, 'UTC')}</time>
+            </td>
+            <td>
+              {formatMoney(page.locale, amount)}
+              {refunded.amount !== '0' && <p class="quiet">{say('refunded', { amount: formatMoney(page.locale, refunded) })}</p>}
+            </td>
+            <td>
+              {receipt_url && <a href={receipt_url}>{say('receipt')}</a>} {pdf_url && <a href={pdf_url}>PDF</a>}
+            </td>
+          </tr>
+        ))}
+      </Table>
+      <p>
+        {found.page > 1 && <a href={pathIn(page, '/me', { page: String(found.page - 1) })}>{say('newer')}</a>}{' '}
+        {found.has_more && <a href={pathIn(page, '/me', { page: String(found.page + 1) })}>{say('older')}</a>}
+      </p>
+    </>
+  );
+}

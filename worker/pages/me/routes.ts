@@ -1,0 +1,101 @@
+import type { Context } from 'hono';
+import { createMiddleware } from 'hono/factory';
+import { ApiError } from '#core/errors.ts';
+import { type AppEnv, router } from '#platform/http/openapi.ts';
+import { hitBucket } from '#platform/http/rate-limit.ts';
+import { Operations, type Refusal } from '../dashboard/frame/operations.ts';
+import { openPage, sendRefusal } from '../document.tsx';
+import { fromOwnPage, readForm } from '../forms.ts';
+import { pathIn, sayMe } from './frame.tsx';
+import { sendPurchases } from './purchases.tsx';
+import { type BuyerToken, dropBuyer, readBuyer, storeBuyer } from './session.ts';
+import { NOTICES, type Notice, sendLinkGone, sendLinkPage, sendSignIn } from './sign-in.tsx';
+
+const refusedForm = async (c: Context<AppEnv>): Promise<Response> => {
+  const page = await openPage(c);
+  const detail = (await sayMe(page.locale))('fromElsewhere');
+  const refusal: Refusal = {
+    ok: false,
+    ...{ status: 403, code: 'invalid_authorization', detail, problems: [], meta: {} },
+    ...{ requestId: c.var.requestId, retryAfter: null },
+  };
+  return sendSignIn(page, { refusal });
+};
+
+/** Counts pages and forms of a caller. */
+const countPage = createMiddleware<AppEnv>(async (c, next) => {
+  try {
+    await hitBucket(c, c.req.method === 'POST' ? 'forms' : 'pages', 'me');
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== 'rate_limited') throw error;
+    return sendRefusal(await openPage(c), 429, error.options.retryAfterSeconds);
+  }
+  return next();
+});
+
+/** Pages of a buyer. They call the published API with the session's token, and nothing else. */
+export const meRoutes = router();
+meRoutes.use('/me', countPage);
+meRoutes.use('/me/*', countPage);
+meRoutes.post('/me/*', fromOwnPage(refusedForm));
+
+const toMe = async (c: Context<AppEnv>, query: Record<string, string> = {}): Promise<Response> =>
+  c.redirect(pathIn(await openPage(c), '/me', query), 303);
+
+meRoutes.get('/me', async (c) => {
+  const token = readBuyer(c);
+  const notice = c.req.query('why');
+  if (token !== null) return sendPurchases(c, token, notice === 'tryingAgain' ? notice : undefined);
+  return sendSignIn(await openPage(c), NOTICES.includes(notice ?? '') ? { notice: notice as Notice } : {});
+});
+
+meRoutes.post('/me/wallet', async (c) => {
+  const { wallet_address = '', signed_message = '', message_nonce = '' } = await readForm(c);
+  const body = { wallet_address, signed_message, message_nonce };
+  const answer = await new Operations(c, null).call<BuyerToken>('signInBuyer', { body });
+  if (!answer.ok) return sendSignIn(await openPage(c), { refusal: answer });
+  storeBuyer(c, answer.value);
+  return toMe(c);
+});
+
+meRoutes.post('/me/email', async (c) => {
+  const { email = '' } = await readForm(c);
+  const page = await openPage(c);
+  const answer = await new Operations(c, null).call('sendBuyerLink', { body: { email: email.trim(), locale: page.locale } });
+  return answer.ok ? toMe(c, { why: 'linkSent' }) : sendSignIn(page, { refusal: answer, email });
+});
+
+meRoutes.get('/me/link', async (c) => sendLinkPage(await openPage(c), c.req.query('token') ?? ''));
+meRoutes.post('/me/link', async (c) => {
+  const { token = '' } = await readForm(c);
+  const answer = await new Operations(c, null).call<BuyerToken>('redeemBuyerLink', { body: { token } });
+  if (!answer.ok) return sendLinkGone(await openPage(c), answer.status === 401 ? 410 : answer.status, 'linkGoneHelp');
+  storeBuyer(c, answer.value);
+  return toMe(c);
+});
+
+/** Opening the link is enough: it is of the seller’s own page, and works as often as needed in its time. */
+meRoutes.get('/me/enter', async (c) => {
+  const answer = await new Operations(c, null).call<BuyerToken>('redeemPortalLink', { body: { token: c.req.query('token') ?? '' } });
+  if (!answer.ok) return sendLinkGone(await openPage(c), answer.status, 'portalGoneHelp');
+  storeBuyer(c, answer.value);
+  const { flow } = answer.value;
+  const at = flow === undefined ? '' : flow === 'cancel' ? '#subscriptions' : '#receipts';
+  return c.redirect(`/me${at}`, 303);
+});
+
+meRoutes.post('/me/deliver', async (c) => {
+  const token = readBuyer(c);
+  if (token === null) return toMe(c, { why: 'ended' });
+  const { membership_id = '' } = await readForm(c);
+  const answer = await new Operations(c, token).call('retryBuyerDelivery', { params: { membership_id } });
+  return answer.ok ? toMe(c, { why: 'tryingAgain' }) : sendPurchases(c, token);
+});
+
+/** Ends the session for real, because nothing else holds its token. */
+meRoutes.post('/me/sign-out', async (c) => {
+  const token = readBuyer(c);
+  if (token !== null) await new Operations(c, token).call('endBuyerSession');
+  dropBuyer(c);
+  return toMe(c, { why: 'signedOut' });
+});
