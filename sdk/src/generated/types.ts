@@ -4252,6 +4252,8 @@ export interface ListReceiptsQuery {
   q?: string;
   /** Return only objects of this product. */
   product_id?: string;
+  /** Return only objects of this customer. */
+  customer_id?: string;
   /** Direction of the receipts: received payments, payments for plans, or both. */
   direction?: 'received' | 'paid' | 'all';
 }
@@ -4263,6 +4265,8 @@ export interface ExportReceiptsQuery {
   q?: string;
   /** Return only objects of this product. */
   product_id?: string;
+  /** Return only objects of this customer. */
+  customer_id?: string;
   /** Direction of the receipts: received payments, payments for plans, or both. */
   direction?: 'received' | 'paid' | 'all';
 }

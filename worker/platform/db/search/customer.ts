@@ -1,6 +1,6 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm';
 import type { CustomerId } from '#core/ids.ts';
-import type { Scope } from '#platform/context.ts';
+import type { Scope, Tenant } from '#platform/context.ts';
 import type { Customer } from '#rules/balance.ts';
 import { rowsOf } from '../page.ts';
 import type { archivedPayments } from '../tables/archives.ts';
@@ -54,3 +54,17 @@ export const boughtBy = (table: typeof payments | typeof archivedPayments, walle
   eq(table.payerWallet, wallet),
   ...paidFor(table, wallet).slice(1),
 ];
+
+/** Selects a column of the customer's payments, each by an index. */
+export const rowsOfCustomer = (
+  table: typeof payments | typeof archivedPayments,
+  owner: Tenant,
+  key: Customer,
+  column: 'rowid' | 'id' = 'rowid',
+): SQL => {
+  const parts = 'customerRef' in key ? [eq(table.customerRef, key.customerRef)] : paidFor(table, key.walletAddress);
+  const selected = parts.map(
+    (isTheirs) => sql`SELECT ${table}.${sql.raw(column)} FROM ${table} WHERE ${rowsOf(table, owner)} AND ${isTheirs}`,
+  );
+  return sql.join(selected, sql` UNION ALL `);
+};
