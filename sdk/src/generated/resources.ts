@@ -103,6 +103,7 @@ import type {
   FindCustomerStateQuery,
   ForgotPasswordRequest,
   GetAnalyticsQuery,
+  GetCustomerTimelineQuery,
   GetHealthQuery,
   GetHealthV1Query,
   GetReadinessQuery,
@@ -382,6 +383,9 @@ export interface CustomersResource {
 
   /** Returns what a customer may use. */
   getState(customerId: string, options?: CallOptions): Promise<Answer<CustomerState>>;
+
+  /** Lists the newest events of a customer and their deliveries, newest first. `next` is null. */
+  getTimeline(customerId: string, query?: GetCustomerTimelineQuery, options?: CallOptions): Promise<Answer<WebhookTimeline>>;
 
   /** Returns a customer. */
   get(customerId: string, options?: CallOptions): Promise<Answer<CustomerRecord>>;
@@ -1148,6 +1152,7 @@ export interface Operations {
   createCustomer: { body: CreateCustomerRequest; answer: Promise<Answer<CustomerRecord>> };
   findCustomerState: { query?: FindCustomerStateQuery; answer: Promise<Answer<CustomerState>> };
   getCustomerState: { params: { customer_id: string }; answer: Promise<Answer<CustomerState>> };
+  getCustomerTimeline: { params: { customer_id: string }; query?: GetCustomerTimelineQuery; answer: Promise<Answer<WebhookTimeline>> };
   getCustomer: { params: { customer_id: string }; answer: Promise<Answer<CustomerRecord>> };
   updateCustomer: { params: { customer_id: string }; body: UpdateCustomerRequest; answer: Promise<Answer<CustomerRecord>> };
   createPortalSession: { body: PortalSessionRequest; answer: Promise<Answer<PortalSession>> };

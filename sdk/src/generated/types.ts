@@ -2040,6 +2040,21 @@ export interface CustomerState {
   has_more: boolean;
 }
 
+export interface WebhookTimeline {
+  items: {
+    /** Time of the event or delivery. */
+    at: Timestamp;
+    kind: 'event' | 'delivery';
+    type: string;
+    /** Identifier of the event. Use it to process each event once. */
+    event_id?: string;
+    delivery_id?: number;
+    status?: string;
+  }[];
+  /** Cursor of the next page; null on the last page. */
+  next: string | null;
+}
+
 export interface UpdateCustomerRequest {
   email?: string | null;
   name?: string | null;
@@ -2326,21 +2341,6 @@ export interface SentWebhookDelivery extends WebhookDelivery {
     response_ms?: number;
     error?: string;
   }[];
-}
-
-export interface WebhookTimeline {
-  items: {
-    /** Time of the event or delivery. */
-    at: Timestamp;
-    kind: 'event' | 'delivery';
-    type: string;
-    /** Identifier of the event. Use it to process each event once. */
-    event_id?: string;
-    delivery_id?: number;
-    status?: string;
-  }[];
-  /** Cursor of the next page; null on the last page. */
-  next: string | null;
 }
 
 /** Previous values of the changed fields, if known. */
@@ -4239,6 +4239,9 @@ export interface ListBuyerSubscriptionsQuery {
   per_page?: number;
   /** Return only objects of this seller. */
   account_id?: string;
+export interface GetCustomerTimelineQuery {
+  /** Maximum number of entries. */
+  limit?: number;
 }
 
 export interface ListReceiptsQuery {

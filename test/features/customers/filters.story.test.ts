@@ -83,7 +83,7 @@ describe('customer_id as a filter', () => {
     const [ada, eve] = [await w.merchant(), await w.merchant()];
     const product = await w.product(ada);
     const wallet = await w.chain.wallet();
-    const sell = async (more: object = {}) => (await w.purchase(product, wallet, more)).confirmed.receipt_id as string;
+    const sell = async (more: Record<string, unknown> = {}) => (await w.purchase(product, wallet, more)).confirmed.receipt_id as string;
     const ofRef = [await sell({ customer_ref: 'user-1' }), await sell({ customer_ref: 'user-1' })];
     const ofWallet = [await sell(), await sell()];
     const other = [await sell({ customer_ref: 'user-2' })];

@@ -2,6 +2,7 @@ import type { z } from '@hono/zod-openapi';
 import { canonicalJson } from '#core/encoding.ts';
 import { ApiError, raise } from '#core/errors.ts';
 import { type CustomerId, customerIdOf } from '#core/ids.ts';
+import { type TimelineBody, toTimelineItems } from '#features/webhooks/timeline.ts';
 import type { Scope } from '#platform/context.ts';
 import { commit, isConstraint, transact, type Write } from '#platform/db/commit.ts';
 import { type StoreAnswer, unchangedWithAnswer, withAnswer } from '#platform/db/once.ts';
@@ -9,7 +10,16 @@ import type { Company, CustomerRow } from '#platform/db/tables/entitlements.ts';
 import { changedMetadata, hasRoom, type MetadataPatch, TOO_MANY_KEYS } from '#platform/http/bodies/own-fields.ts';
 import type { Customer } from '#rules/balance.ts';
 import { NO_ACCESS, type ShownCustomer, toCustomerResource } from './resource.ts';
-import { ensureCustomerRow, findCustomerRow, insertCustomerRow, isKnownCustomer, listAccess, updateCustomerRow } from './store.ts';
+import {
+  customerKeyOf,
+  ensureCustomerRow,
+  findCustomerRow,
+  insertCustomerRow,
+  isKnownCustomer,
+  listAccess,
+  updateCustomerRow,
+} from './store.ts';
+import { loadCustomerTimeline } from './timeline.store.ts';
 
 interface Details {
   email?: string | null | undefined;
@@ -72,6 +82,13 @@ export function planKnownCustomer(ctx: Scope, key: Customer): { id: CustomerId; 
 /** Key that a membership has as text. */
 export const parseKey = (text: string): Customer =>
   text.startsWith('ref:') ? { customerRef: text.slice('ref:'.length) } : { walletAddress: text.slice('wallet:'.length) };
+
+/** Lists the newest events of a customer and their deliveries, newest first. Throws 404. */
+export async function readCustomerTimeline(ctx: Scope, customerId: CustomerId, limit: number): Promise<z.infer<typeof TimelineBody>> {
+  const row = (await findCustomerRow(ctx, customerId)) ?? raise('not_found');
+  const found = await loadCustomerTimeline(ctx, row, [customerKeyOf(row)], limit);
+  return { items: toTimelineItems(found).reverse().slice(0, limit), next: null };
+}
 
 const isSame = (a: unknown, b: unknown): boolean => canonicalJson(a ?? null) === canonicalJson(b ?? null);
 

@@ -3,13 +3,14 @@ import type { CustomerId } from '#core/ids.ts';
 import { OWN_NAME_MAX } from '#core/limits.ts';
 import { customerOf, namedCustomer, namesOneCustomer, ONE_CUSTOMER } from '#features/entitlements/resource.ts';
 import { FilterQuery, refuseReversed } from '#features/payments/list/filter.ts';
+import { TimelineBody, TimelineLimit } from '#features/webhooks/timeline.ts';
 import { pick } from '#platform/db/audit/record-answer.ts';
 import { pageRequest, toPage } from '#platform/db/page.ts';
 import { SEARCHED_MAX } from '#platform/db/search/named.ts';
 import { Metadata, MetadataPatch, ShownName } from '#platform/http/bodies/own-fields.ts';
 import { created, idOf, idParam, ModeQuery, orNull, PageQuery, pageOf } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
-import { changeCustomer, createCustomer, readCustomer } from './customer.ts';
+import { changeCustomer, createCustomer, readCustomer, readCustomerTimeline } from './customer.ts';
 import { CompanyBody, CustomerRecordBody, EmailAddress, NO_ACCESS, type ShownCustomer, toCustomerResource } from './resource.ts';
 import { CustomerStateBody, findNamedKey, getCustomerKey, readCustomerState } from './state.ts';
 import { listAccess, listCustomers } from './store.ts';
@@ -103,6 +104,18 @@ export const customerRoutes = routes('Customers', 'customers')
     returns: CustomerStateBody,
     codes: ['not_found'],
     answer: async ({ scope, params }) => readCustomerState(scope, await getCustomerKey(scope, params.customer_id)),
+  })
+  .read({
+    path: 'GET /customers/{customer_id}/timeline',
+    id: 'getCustomerTimeline',
+    sdk: 'customers.getTimeline',
+    summary: 'Get the timeline of a customer',
+    description: 'Lists the newest events of a customer and their deliveries, newest first. `next` is null.',
+    params: customerParams,
+    query: { limit: TimelineLimit },
+    returns: TimelineBody,
+    codes: ['not_found'],
+    answer: ({ scope, params, query }) => readCustomerTimeline(scope, params.customer_id, query.limit),
   })
   .read({
     path: 'GET /customers/{customer_id}',

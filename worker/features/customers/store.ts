@@ -34,6 +34,9 @@ export interface CustomerFilter {
 const ORDERS = { last_seen_at: customers.lastSeenAt, created_at: customers.createdAt };
 export type CustomerOrder = keyof typeof ORDERS;
 
+export const customerKeyOf = ({ customerRef, walletAddress }: Pick<CustomerRow, 'customerRef' | 'walletAddress'>): Customer =>
+  customerRef === null ? { walletAddress: walletAddress! } : { customerRef };
+
 export const findCustomerRow = async (scope: Scope, id: CustomerId): Promise<CustomerRow | null> =>
   (await scope.db
     .select()
@@ -187,7 +190,7 @@ const ofKey = (key: Customer, columns: { ref: string; wallet: string }): SQL =>
 
 /** Conditions of a customer's payments, each with an index. */
 export const paymentsFor = (key: Customer): SQL[] =>
-  'customerRef' in key ? [eq(payments.customerRef, key.customerRef)] : paidFor(payments, key.walletAddress);
+  'customerRef' in key ? [eq(payments.customerRef, key.customerRef)] : paidFor(payments, [key.walletAddress]);
 
 /** True if the merchant has something of this customer: a row, an entitlement, a membership or a payment. */
 export async function isKnownCustomer(scope: Scope, key: Customer): Promise<boolean> {

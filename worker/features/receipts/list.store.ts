@@ -35,7 +35,7 @@ const isInFilter = (table: Table, owner: Tenant, { wallet, productId, customer, 
   and(
     customer &&
       sql`+${table.paymentId} IN (${sql.join(
-        [payments, archivedPayments].map((sold) => rowsOfCustomer(sold, owner, customer, 'id')),
+        [payments, archivedPayments].map((sold) => rowsOfCustomer(sold, owner, [customer], 'id')),
         sql` UNION ALL `,
       )})`,
     ...[
@@ -226,7 +226,7 @@ function byCustomer(owner: Owner, filter: ReceiptFilter, customer: Customer): Ro
   const branch = (sold: typeof payments | typeof archivedPayments, table: Table) =>
     selectFrom(
       table,
-      sql`${sold}.rowid IN (${rowsOfCustomer(sold, owner, customer)}) AND ${isInFilter(table, owner, { ...filter, customer: undefined })}`,
+      sql`${sold}.rowid IN (${rowsOfCustomer(sold, owner, [customer])}) AND ${isInFilter(table, owner, { ...filter, customer: undefined })}`,
       sql`${sold} CROSS JOIN ${table} ON ${sold === payments && table === receipts ? sql`${receipts.id} = ${payments.receiptId}` : sql`${table.paymentId} = ${sold.id}`}`,
       sql`${sold.createdAt}`,
     );

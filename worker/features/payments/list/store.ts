@@ -141,7 +141,7 @@ export async function listPayments(ctx: Scope, { q, ...filter }: PaymentFilter, 
   const read = (searched: SearchedFilter, named: string[] | null) => {
     const selected = { ...filter, ...searched };
     const rowsOfCustomer = (table: Table, part?: SQL): SQL[] => {
-      const theirs = customerWallet === undefined ? buyer && boughtBy(table, buyer) : paidFor(table, customerWallet);
+      const theirs = customerWallet === undefined ? buyer && boughtBy(table, buyer) : paidFor(table, [customerWallet]);
       const parts = theirs ? theirs.map((isTheirs) => and(isTheirs, part)) : [part];
       return parts.map((one) => rowsIn(table, ctx, selected, named, one));
     };

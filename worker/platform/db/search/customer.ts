@@ -1,4 +1,4 @@
-import { and, eq, type SQL, sql } from 'drizzle-orm';
+import { and, eq, inArray, type SQL, sql } from 'drizzle-orm';
 import type { CustomerId } from '#core/ids.ts';
 import type { Scope, Tenant } from '#platform/context.ts';
 import type { Customer } from '#rules/balance.ts';
@@ -40,29 +40,34 @@ export async function narrowToCustomer(
 }
 
 /**
- * Conditions of the payments with this wallet as the customer, each with an index: those that it made for itself, and those of others that
- * named it. A payment with a reference belongs to the reference, from any wallet.
+ * Conditions of the payments with these wallets as the customers, each with an index: those that they made for themselves, and those of
+ * others that named them. A payment with a reference belongs to the reference, from any wallet.
  */
-export const paidFor = (table: typeof payments | typeof archivedPayments, wallet: string): SQL[] =>
+export const paidFor = (table: typeof payments | typeof archivedPayments, wallets: readonly string[]): SQL[] =>
   [
-    sql`${eq(table.payerWallet, wallet)} AND coalesce(customer_wallet, payer_wallet) = payer_wallet`,
-    sql`${eq(table.customerWallet, wallet)} AND customer_wallet <> payer_wallet`,
+    sql`${inArray(table.payerWallet, [...wallets])} AND coalesce(customer_wallet, payer_wallet) = payer_wallet`,
+    sql`${inArray(table.customerWallet, [...wallets])} AND customer_wallet <> payer_wallet`,
   ].map((isTheirs) => sql`${isTheirs} AND +customer_ref IS NULL`);
 
 /** Conditions of the payments that this wallet made, for any customer, and of those of others that named it as the customer. */
 export const boughtBy = (table: typeof payments | typeof archivedPayments, wallet: string): SQL[] => [
   eq(table.payerWallet, wallet),
-  ...paidFor(table, wallet).slice(1),
+  ...paidFor(table, [wallet]).slice(1),
 ];
 
-/** Selects a column of the customer's payments, each by an index. */
+/** Selects a column of the payments of one customer, by any of the keys, each by an index. */
 export const rowsOfCustomer = (
   table: typeof payments | typeof archivedPayments,
   owner: Tenant,
-  key: Customer,
+  keys: readonly Customer[],
   column: 'rowid' | 'id' = 'rowid',
 ): SQL => {
-  const parts = 'customerRef' in key ? [eq(table.customerRef, key.customerRef)] : paidFor(table, key.walletAddress);
+  const refs = keys.flatMap((key) => ('customerRef' in key ? [key.customerRef] : []));
+  const wallets = keys.flatMap((key) => ('walletAddress' in key ? [key.walletAddress] : []));
+  const parts = [
+    ...(refs.length === 0 ? [] : [inArray(table.customerRef, refs)]),
+    ...(wallets.length === 0 ? [] : paidFor(table, wallets)),
+  ];
   const selected = parts.map(
     (isTheirs) => sql`SELECT ${table}.${sql.raw(column)} FROM ${table} WHERE ${rowsOf(table, owner)} AND ${isTheirs}`,
   );
