@@ -1935,6 +1935,7 @@ export interface Membership {
   /** True if the subscription ends with the paid period. */
   cancel_at_period_end: boolean;
   cancelled_at?: Timestamp;
+  cancel_reason?: 'merged';
   delivery: MembershipDelivery;
   /** Identifier of the payment that last extended the membership. */
   last_payment_id: string;
@@ -1982,6 +1983,7 @@ export interface CustomerRecord {
     active: number;
     lapsed: number;
   };
+  merged_from: string[];
   first_seen_at: Timestamp;
   last_seen_at: Timestamp;
   /** True for real money, false for the sandbox. */
@@ -2038,6 +2040,10 @@ export interface CustomerState {
   as_of: Timestamp;
   products: ProductState[];
   has_more: boolean;
+}
+
+export interface MergeCustomerRequest {
+  from: string;
 }
 
 export interface WebhookTimeline {

@@ -22,7 +22,7 @@ describe('GET /v1/customers/{customer_id}/timeline', () => {
     await w.attempt();
     await w.sweepAlone('analytics');
     const id = customerIdOf(ada.userId, true, { customerRef: 'user-1' });
-    await w.call('PATCH', `/v1/customers/${id}`, { key: ada.key, body: { name: 'Ada' } });
+    expect((await w.call('PATCH', `/v1/customers/${id}`, { key: ada.key, body: { name: 'Ada' } })).status).toBe(200);
     const get = (query = '', key = ada.key, env = w.env) => w.call('GET', `/v1/customers/${id}/timeline${query}`, { key, env });
     const { items, next } = (await get()).body;
     expect(next).toBeNull();

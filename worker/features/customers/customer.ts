@@ -14,9 +14,11 @@ import {
   customerKeyOf,
   ensureCustomerRow,
   findCustomerRow,
+  findOwnRow,
   insertCustomerRow,
   isKnownCustomer,
   listAccess,
+  listMerged,
   updateCustomerRow,
 } from './store.ts';
 import { loadCustomerTimeline } from './timeline.store.ts';
@@ -39,7 +41,7 @@ const addressOf = (email: string | null | undefined): string | null => email?.tr
 function newCustomerRow({ merchantId, livemode, now }: Scope, key: Customer): CustomerRow {
   const [customerRef, walletAddress] = 'customerRef' in key ? [key.customerRef, null] : [null, key.walletAddress];
   return {
-    ...{ id: customerIdOf(merchantId, livemode, key), merchantId, livemode, customerRef, walletAddress },
+    ...{ id: customerIdOf(merchantId, livemode, key), merchantId, livemode, customerRef, walletAddress, mergedInto: null },
     ...{ email: null, name: null, company: null, metadata: {} },
     ...{ wallets: walletAddress === null ? [] : [walletAddress], emails: [], totals: {} },
     ...{ firstSeenAt: now, lastSeenAt: now, createdAt: now, updatedAt: now, version: 1 },
@@ -60,17 +62,18 @@ export async function createCustomer(
   const row = { ...newCustomerRow(ctx, key), ...noted };
   const { id } = row;
   if (await isKnownCustomer(ctx, key)) throw known(id);
-  const made: ShownCustomer = { row, access: NO_ACCESS };
+  const made: ShownCustomer = { row, access: NO_ACCESS, merged: [] };
   try {
     return await commit(ctx, await withAnswer({ events: [], writes: [insertCustomerRow(ctx, row)], result: made }, storeAnswer(made)));
   } catch (error) {
-    throw isConstraint(error) && (await findCustomerRow(ctx, id)) ? known(id) : error;
+    throw isConstraint(error) && (await findOwnRow(ctx, id)) ? known(id) : error;
   }
 }
 
 export async function readCustomer(ctx: Scope, customerId: CustomerId): Promise<ShownCustomer> {
   const row = (await findCustomerRow(ctx, customerId)) ?? raise('not_found');
-  return { row, access: (await listAccess(ctx, [row])).get(row.id) ?? NO_ACCESS };
+  const [access, merged] = await Promise.all([listAccess(ctx, [row]), listMerged(ctx, [row.id])]);
+  return { row, access: access.get(row.id) ?? NO_ACCESS, merged: merged.get(row.id) ?? [] };
 }
 
 /** Plans the row of a customer that the merchant has something of, if the fold has not written it yet. */
@@ -86,7 +89,8 @@ export const parseKey = (text: string): Customer =>
 /** Lists the newest events of a customer and their deliveries, newest first. Throws 404. */
 export async function readCustomerTimeline(ctx: Scope, customerId: CustomerId, limit: number): Promise<z.infer<typeof TimelineBody>> {
   const row = (await findCustomerRow(ctx, customerId)) ?? raise('not_found');
-  const found = await loadCustomerTimeline(ctx, row, [customerKeyOf(row)], limit);
+  const merged = (await listMerged(ctx, [row.id])).get(row.id) ?? [];
+  const found = await loadCustomerTimeline(ctx, row, [row, ...merged].map(customerKeyOf));
   return { items: toTimelineItems(found).reverse().slice(0, limit), next: null };
 }
 

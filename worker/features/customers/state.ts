@@ -76,6 +76,8 @@ export async function findNamedKey(
   }
   if (email === undefined) {
     const key: Customer = customerRef === undefined ? { walletAddress: walletAddress! } : { customerRef };
+    const row = await findCustomerRow(ctx, customerIdOf(ctx.merchantId, ctx.livemode, key));
+    if (row) return customerKeyOf(row);
     return (await isKnownCustomer(ctx, key)) ? key : raise('not_found');
   }
   const found = await listKeysOfEmail(ctx, email.trim().toLowerCase());

@@ -1,4 +1,5 @@
 import { and, desc, inArray, sql } from 'drizzle-orm';
+import { TIMELINE } from '#core/limits.ts';
 import { listDeliveriesOf } from '#features/webhooks/events.store.ts';
 import type { Scope } from '#platform/context.ts';
 import { isInActsOf } from '#platform/db/acts/find.ts';
@@ -16,8 +17,8 @@ import { keyTextOf } from './store.ts';
 /** Newest payments and memberships that a timeline reads. */
 const READ_MAX = { payments: 40, memberships: 20 };
 
-/** Loads the newest `max` stored events of a customer, oldest first, with their deliveries. */
-export async function loadCustomerTimeline(scope: Scope, row: CustomerRow, keys: readonly Customer[], max: number) {
+/** Loads the newest stored events of a customer, oldest first, with their deliveries. */
+export async function loadCustomerTimeline(scope: Scope, row: CustomerRow, keys: readonly Customer[]) {
   const { db, merchantId, livemode } = scope;
   const [paid, members] = await db.batch([
     db
@@ -39,9 +40,9 @@ export async function loadCustomerTimeline(scope: Scope, row: CustomerRow, keys:
   const rows = await db
     .select()
     .from(events)
-    .where(and(isInActsOf(about), isMine))
+    .where(and(isInActsOf(merchantId, about), isMine))
     .orderBy(desc(events.createdAt), desc(events.seq))
-    .limit(max);
+    .limit(TIMELINE.max);
   const happened = openEvents(rows.toReversed());
   return { events: happened, deliveries: await listDeliveriesOf(scope, happened) };
 }

@@ -22,8 +22,8 @@ export interface ReceiptFilter {
   wallet?: string;
   productId?: string;
   direction?: (typeof DIRECTIONS)[number];
-  /** Customer of the payments. Receipts for plans have none. */
-  customer?: Customer;
+  /** Customers of the payments. Receipts for plans have none. */
+  customers?: readonly Customer[];
   /** Prefix of an id or reference of the payment, or complete terms of the product name or metadata. */
   q?: string;
 }
@@ -31,11 +31,11 @@ export interface ReceiptFilter {
 type Cursor = Pick<Slice[number]['item'], 'isPaidByOwner' | 'seq' | 'afterSeq'> & Pick<Slice[number], 'position' | 'rowNumber'>;
 
 /** Compares by value, not by index: the unary plus makes SQLite use the index of the search, or of the receipt chain. */
-const isInFilter = (table: Table, owner: Tenant, { wallet, productId, customer, direction = 'received' }: ReceiptFilter): SQL =>
+const isInFilter = (table: Table, owner: Tenant, { wallet, productId, customers, direction = 'received' }: ReceiptFilter): SQL =>
   and(
-    customer &&
+    customers &&
       sql`+${table.paymentId} IN (${sql.join(
-        [payments, archivedPayments].map((sold) => rowsOfCustomer(sold, owner, [customer], 'id')),
+        [payments, archivedPayments].map((sold) => rowsOfCustomer(sold, owner, customers, 'id')),
         sql` UNION ALL `,
       )})`,
     ...[
@@ -104,8 +104,8 @@ export async function hasMoreReceipts(ctx: Owner, filter: ReceiptFilter, max: nu
 /** `limit`: rows that are read in order. The query may then leave out later ones. */
 type RowsAfter = (cursor: Cursor | null, limit?: number) => RowQuery;
 
-const isPlain = ({ wallet, productId, customer, q }: ReceiptFilter): boolean =>
-  wallet === undefined && productId === undefined && customer === undefined && !q;
+const isPlain = ({ wallet, productId, customers, q }: ReceiptFilter): boolean =>
+  wallet === undefined && productId === undefined && customers === undefined && !q;
 
 const receiptChainsOf = ({ direction = 'received' }: ReceiptFilter): boolean[] =>
   direction === 'all' ? [false, true] : [direction === 'paid'];
@@ -168,7 +168,7 @@ async function rowsToWalk(ctx: Owner, filter: ReceiptFilter): Promise<RowsAfter>
 /** Returns the queries of a filter. The second runs only if the first finds nothing. */
 async function chooseQueries(owner: Owner, filter: ReceiptFilter): Promise<[RowsAfter] | [RowsAfter, RowsAfter]> {
   const { q } = filter;
-  if (!q) return [filter.customer ? byCustomer(owner, filter, filter.customer) : byPayment(owner, filter)];
+  if (!q) return [filter.customers ? byCustomer(owner, filter, filter.customers) : byPayment(owner, filter)];
   const checked = (table: Table) => isInFilter(table, owner, filter);
   const searched = await bySearchTerms(owner, q, receiptChainsOf(filter), checked);
   const named = await listNamedPayments(owner, q);
@@ -221,12 +221,12 @@ function byPayment(owner: Owner, filter: ReceiptFilter): RowsAfter {
   return byTime(receiptChainsOf(filter).flatMap((isPaid) => (isPaid ? paid : received)));
 }
 
-/** Lists receipts of a customer, newest first. The receipt of a payment is archived before the payment is. */
-function byCustomer(owner: Owner, filter: ReceiptFilter, customer: Customer): RowsAfter {
+/** Lists receipts of customers, newest first. The receipt of a payment is archived before the payment is. */
+function byCustomer(owner: Owner, filter: ReceiptFilter, customers: readonly Customer[]): RowsAfter {
   const branch = (sold: typeof payments | typeof archivedPayments, table: Table) =>
     selectFrom(
       table,
-      sql`${sold}.rowid IN (${rowsOfCustomer(sold, owner, [customer])}) AND ${isInFilter(table, owner, { ...filter, customer: undefined })}`,
+      sql`${sold}.rowid IN (${rowsOfCustomer(sold, owner, customers)}) AND ${isInFilter(table, owner, { ...filter, customers: undefined })}`,
       sql`${sold} CROSS JOIN ${table} ON ${sold === payments && table === receipts ? sql`${receipts.id} = ${payments.receiptId}` : sql`${table.paymentId} = ${sold.id}`}`,
       sql`${sold.createdAt}`,
     );

@@ -5,7 +5,7 @@ import { COUNTED_FILTERED_MAX } from '#core/limits.ts';
 import { iso } from '#core/time.ts';
 import { homeOf, readNear } from '#platform/db/directory.ts';
 import { pageRequest, toPage } from '#platform/db/page.ts';
-import { narrowToCustomer } from '#platform/db/search/customer.ts';
+import { narrowToCustomers } from '#platform/db/search/customer.ts';
 import { countedLessWith, idOf, OfCustomer, PageQuery, pageOf, Timestamp } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
 import { didDocument, didOf } from '#protocols/x402/offer-receipt.ts';
@@ -65,8 +65,8 @@ export const receiptRoutes = routes('Receipts', 'receipts')
     returns: pageOf(ReceiptBody, 'ReceiptPage'),
     answer: async ({ scope, query: { wallet, q, product_id: productId, customer_id: customerId, direction, ...query } }) => {
       const page = pageRequest(query, q === undefined ? undefined : COUNTED_FILTERED_MAX);
-      const customer = await narrowToCustomer(scope, customerId);
-      const found = await listReceipts(scope, { wallet, q, productId, customer, direction }, page);
+      const customers = await narrowToCustomers(scope, customerId);
+      const found = await listReceipts(scope, { wallet, q, productId, customers, direction }, page);
       const ids = found.items.map(({ id }) => id);
       const [invoices, links] = await Promise.all([listMetadata(scope.db, ids), listLinks(scope, found.items)]);
       const own = (id: ReceiptId) => ({ invoice: invoices.get(id), link: links.get(id) });

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import type { Shard } from '#platform/context.ts';
 import { homeOf, readNear } from '#platform/db/directory.ts';
-import { narrowToCustomer } from '#platform/db/search/customer.ts';
+import { narrowToCustomers } from '#platform/db/search/customer.ts';
 import { Detail, headersOf, type RouteContext, UpdateResponse } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
 import { ReceiptQuery } from '../routes.ts';
@@ -65,8 +65,8 @@ export const pdfRoutes = routes('Receipts', 'receipts')
     query: { ...ReceiptQuery },
     returns: { 200: { ...file('text/csv', 'One row per receipt')[200], headers: headersOf('X-Svc-Truncated') } },
     respond: async ({ c, scope, query: { wallet, q, product_id: productId, customer_id: customerId, direction } }) => {
-      const customer = await narrowToCustomer(scope, customerId);
-      const exported = await exportReceipts(scope, { wallet, q, productId, customer, direction });
+      const customers = await narrowToCustomers(scope, customerId);
+      const exported = await exportReceipts(scope, { wallet, q, productId, customers, direction });
       if (exported.isTruncated) c.header('X-Svc-Truncated', 'true');
       return c.body(exported.csv, 200, {
         'Content-Type': 'text/csv; charset=utf-8',

@@ -62,9 +62,12 @@ export const isInActsAbout = (about: 'payment_id' | 'membership_id', subjectId: 
 const NEWEST_LED = 20;
 
 /** SQL condition on `events`: of an act about one of these payments or memberships, or of the newest that a lead led. */
-export const isInActsOf = (about: { payments: readonly string[]; memberships: readonly string[]; leads: readonly Lead[] }): SQL => {
+export const isInActsOf = (
+  merchantId: string,
+  about: { payments: readonly string[]; memberships: readonly string[]; leads: readonly Lead[] },
+): SQL => {
   const keys = about.leads.flatMap(({ id, version }) =>
-    Array.from({ length: Math.min(version, NEWEST_LED) }, (_, later) => actKeyOf(id, version - later)),
+    Array.from({ length: Math.min(version, NEWEST_LED) }, (_, later) => actKeyOf(id, version - later, merchantId)),
   );
   return sql`act_seq IN (SELECT seq FROM acts WHERE payment_id IN ${setOfIds(about.payments)}
     UNION SELECT seq FROM acts WHERE membership_id IN ${setOfIds(about.memberships)}

@@ -2,6 +2,7 @@ import { and, eq, inArray, type SQL, sql } from 'drizzle-orm';
 import type { CustomerId } from '#core/ids.ts';
 import type { Scope, Tenant } from '#platform/context.ts';
 import type { Customer } from '#rules/balance.ts';
+import { boundId } from '../among.ts';
 import { rowsOf } from '../page.ts';
 import type { archivedPayments } from '../tables/archives.ts';
 import { customers } from '../tables/entitlements.ts';
@@ -23,20 +24,43 @@ const NOBODY = { customerRef: '' };
 export async function narrowToCustomer(
   scope: Pick<Scope, 'db' | 'merchantId' | 'livemode'>,
   id: CustomerId | undefined,
-  { customerRef, walletAddress }: NamedKey = {},
+  named: NamedKey = {},
 ): Promise<Customer | undefined> {
   if (id === undefined) return undefined;
-  const row = await scope.db
+  const [row] = await listKeyRows(scope, id, false);
+  return row ? narrowed(row, named) : NOBODY;
+}
+
+/** Narrows the key of a filter to the customer with an id, and to those that were merged into it. */
+export async function narrowToCustomers(
+  scope: Pick<Scope, 'db' | 'merchantId' | 'livemode'>,
+  id: CustomerId | undefined,
+  named: NamedKey = {},
+): Promise<Customer[] | undefined> {
+  if (id === undefined) return undefined;
+  const keys = (await listKeyRows(scope, id, true)).map((row) => narrowed(row, named)).filter((key) => key !== NOBODY);
+  return keys.length === 0 ? [NOBODY] : keys;
+}
+
+type KeyRow = { ref: string | null; wallet: string | null };
+
+/** Reads the key of a customer, or of its survivor, which comes first. `withMerged`: also the keys that were merged into it. */
+function listKeyRows(scope: Pick<Scope, 'db' | 'merchantId' | 'livemode'>, id: CustomerId, withMerged: boolean): Promise<KeyRow[]> {
+  const survivor = sql`(SELECT coalesce(merged_into, id) FROM customers WHERE id = ${boundId(id)})`;
+  return scope.db
     .select({ ref: customers.customerRef, wallet: customers.walletAddress })
     .from(customers)
-    .where(and(eq(customers.id, id), rowsOf(customers, scope)))
-    .get();
-  if (!row) return NOBODY;
-  if (row.ref === null) {
-    const isOther = customerRef !== undefined || (walletAddress ?? row.wallet) !== row.wallet;
-    return isOther ? NOBODY : { walletAddress: row.wallet! };
-  }
-  return (customerRef ?? row.ref) === row.ref ? { customerRef: row.ref } : NOBODY;
+    .where(
+      and(
+        sql`(${customers.id} = ${survivor}${withMerged ? sql` OR ${customers.mergedInto} = ${survivor}` : sql``})`,
+        sql`+${eq(customers.merchantId, scope.merchantId)} AND +${eq(customers.livemode, scope.livemode)}`,
+      ),
+    );
+}
+
+function narrowed({ ref, wallet }: KeyRow, { customerRef, walletAddress }: NamedKey): Customer {
+  if (ref !== null) return (customerRef ?? ref) === ref ? { customerRef: ref } : NOBODY;
+  return customerRef !== undefined || (walletAddress ?? wallet) !== wallet ? NOBODY : { walletAddress: wallet! };
 }
 
 /**
