@@ -160,7 +160,7 @@ export class EntitlementObject extends DurableObject<Env> implements Entitlement
       if (last && !last.isRefunded) return answerOf({ by: own ? 'mine' : 'other', ...this.#consumption(last.tick, last) });
       const isTaken = consume.isAnswered && last === undefined;
       if (isTaken || this.#holding.grants.find(paymentId)!.isRevoked) return answerOf({ by: 'none' });
-      // The target may have used what was moved: a use after the merge takes no more than its payment brought.
+      // Limits a use after the merge to what its payment brought, because the target may have used the rest.
       const isCovered = this.#holding.mergedInto === null || (credited.grantedUnits ?? consume.units) >= consume.units;
       if (!isCovered) return answerOf({ by: 'none' });
       const made = this.#makeUse(credit.identity, `credit:${paymentId}:${consume.key}`, '', consume.units, paymentId);

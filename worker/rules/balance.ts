@@ -64,7 +64,7 @@ export interface Addition {
   ms?: number | undefined;
 }
 
-/** What a merged balance has left. Null for a part that has nothing. */
+/** Parts of a merged balance that its target gets. Null for a part with nothing left. */
 export interface MovedParts {
   counted: Addition | null;
   uncounted: Addition | null;

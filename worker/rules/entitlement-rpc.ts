@@ -116,7 +116,7 @@ export interface MergeTarget {
   identity: EntitlementKey;
 }
 
-/** What a merged entitlement has left for its target, as of a version. A later version replaces it. */
+/** Remainder of a merged entitlement for its target, as of a version. A later version replaces it. */
 export interface Moved {
   to: EntitlementKey;
   fromId: string;
@@ -172,7 +172,7 @@ export type EntitlementEventType = 'entitlement.granted' | 'entitlement.exhauste
 export interface EntitlementProjection {
   snapshot: EntitlementSnapshot;
   events: { type: EntitlementEventType; snapshot: EntitlementSnapshot; requestId?: string | undefined }[];
-  /** What the target must have received before the projection is acknowledged. */
+  /** Remainder that the target must have before the projection is acknowledged. */
   moved?: Moved;
 }
 

@@ -27,13 +27,13 @@ describe('POST /v1/customers/{customer_id}/merge', () => {
     const other = await w.product(ada, { access_period_days: 10 });
     const [one, two] = [await w.chain.wallet(), await w.chain.wallet()];
     const sales = [
-      await w.purchase(product, one, { customer_ref: 'keeps', email: 'a@example.com' }),
+      await w.purchase(product, one, { customer_ref: 'stays', email: 'a@example.com' }),
       await w.purchase(product, two, { customer_ref: 'goes', email: 'b@example.com' }),
       await w.purchase(other, two, { customer_ref: 'goes' }),
     ];
     await settle();
     await w.sweepAlone('analytics');
-    const [into, from] = [idOf('keeps'), idOf('goes')];
+    const [into, from] = [idOf('stays'), idOf('goes')];
     const before = (await get(`customers/${from}`)).body;
     const merged = await merge(into, from);
     expect(merged.status).toBe(200);
@@ -68,10 +68,10 @@ describe('POST /v1/customers/{customer_id}/merge', () => {
     const memberships = (await get('memberships')).body.items;
     const ofGone = memberships.find((item: Body) => item.membership_id === sales[1]!.confirmed.membership_id);
     expect(ofGone).toMatchObject({ status: 'cancelled', cancel_reason: 'merged' });
-    const ofKept = memberships.find((item: Body) => item.membership_id === sales[0]!.confirmed.membership_id);
-    expect(Math.round((Date.parse(ofKept.paid_through) - Date.now()) / DAY)).toBe(60);
+    const ofSurvivor = memberships.find((item: Body) => item.membership_id === sales[0]!.confirmed.membership_id);
+    expect(Math.round((Date.parse(ofSurvivor.paid_through) - Date.now()) / DAY)).toBe(60);
     const moved = memberships.find((item: Body) => item.membership_id === sales[2]!.confirmed.membership_id);
-    expect(moved).toMatchObject({ status: 'active', customer: { customer_ref: 'keeps' } });
+    expect(moved).toMatchObject({ status: 'active', customer: { customer_ref: 'stays' } });
     const events = (await get('webhooks/events?event_type=customer.merged')).body.items;
     expect(events.map(({ data }: Body) => data.object.merged_from)).toEqual([[from]]);
     expect(before.merged_from).toEqual([]);
@@ -82,18 +82,18 @@ describe('POST /v1/customers/{customer_id}/merge', () => {
   it('units move once, consume under the merged customer is refused, and a later payment of it serves the survivor', async () => {
     const shop = await openShop(w);
     ada = shop.merchant;
-    const [into, from] = [idOf('keeps'), idOf('goes')];
-    const stores = await Promise.all(['keeps', 'goes'].map((ref) => watchCopy(w, ada, shop.product.product_id, ref)));
+    const [into, from] = [idOf('stays'), idOf('goes')];
+    const stores = await Promise.all(['stays', 'goes'].map((ref) => watchCopy(w, ada, shop.product.product_id, ref)));
     const storeCopies = async () => {
       for (const storeCopy of stores) await storeCopy();
     };
     const grant = (customer_ref: string, units: number) => shop.grant({ customer: { customer_ref }, units });
-    await grant('keeps', 2);
+    await grant('stays', 2);
     await grant('goes', 5);
     const consume = (customer_ref: string, units = 1) => shop.consume({ customer: { customer_ref }, units });
     expect((await consume('goes')).body.remaining).toBe(4);
     await storeCopies();
-    for (const customer_ref of ['keeps', 'goes']) await w.call('POST', '/v1/customers', { key: ada.key, body: { customer_ref } });
+    for (const customer_ref of ['stays', 'goes']) await w.call('POST', '/v1/customers', { key: ada.key, body: { customer_ref } });
     await w.sweepAlone('analytics');
     const headers = { 'Idempotency-Key': crypto.randomUUID() };
     const first = await merge(into, from, { headers });
@@ -104,11 +104,11 @@ describe('POST /v1/customers/{customer_id}/merge', () => {
     const refused = await consume('goes');
     expect([refused.status, refused.body.code]).toEqual([403, 'entitlement_missing']);
     expect(refused.body.meta).toMatchObject({ reason: 'merged', customer_id: into });
-    expect((await consume('keeps', 6)).body).toMatchObject({ consumed: true, remaining: 0 });
+    expect((await consume('stays', 6)).body).toMatchObject({ consumed: true, remaining: 0 });
     await grant('goes', 3);
     expect((await consume('goes')).status).toBe(403);
     await storeCopies();
-    expect((await consume('keeps')).body).toMatchObject({ consumed: true, remaining: 2 });
+    expect((await consume('stays')).body).toMatchObject({ consumed: true, remaining: 2 });
   });
 
   it('a crash between the commit and the move is completed by the event', async () => {
@@ -116,10 +116,10 @@ describe('POST /v1/customers/{customer_id}/merge', () => {
     await w.purchase(product, await w.chain.wallet(), { customer_ref: 'goes' });
     await settle();
     await w.sweepAlone('analytics');
-    await w.call('POST', '/v1/customers', { key: ada.key, body: { customer_ref: 'keeps' } });
+    await w.call('POST', '/v1/customers', { key: ada.key, body: { customer_ref: 'stays' } });
     const broken = { ...w.env, ENTITLEMENT: { getByName: () => ({ mergeAway: () => Promise.reject(new Error('away')) }) } };
-    expect((await merge(idOf('keeps'), idOf('goes'), { env: broken })).status).toBe(200);
-    const access = async () => (await get(`customers/${idOf('keeps')}/state`)).body.products.map((state: Body) => state.access);
+    expect((await merge(idOf('stays'), idOf('goes'), { env: broken })).status).toBe(200);
+    const access = async () => (await get(`customers/${idOf('stays')}/state`)).body.products.map((state: Body) => state.access);
     expect(await access()).not.toContain(true);
     await settle();
     expect(await access()).toEqual([true]);

@@ -75,7 +75,7 @@ export async function listBothMemberships(scope: Scope, from: Customer, into: Cu
   return scope.db.batch([of(from).limit(MEMBERSHIPS_MAX + 1), scope.db.select().from(memberships).where(ofProducts)]);
 }
 
-/** Moves a membership with its place to another customer. */
+/** Moves a membership with its delivery to another customer. */
 export const rekeyMembership = (scope: Scope, membership: Membership, key: Customer): Write[] =>
   casUpdate(scope, memberships, membership, {
     customerKey: keyTextOf(key),
