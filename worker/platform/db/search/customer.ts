@@ -28,7 +28,7 @@ export async function narrowToCustomer(
 ): Promise<Customer | undefined> {
   if (id === undefined) return undefined;
   const [row] = await listKeyRows(scope, id, false);
-  return row ? narrowed(row, named) : NOBODY;
+  return row ? narrowKey(row, named) : NOBODY;
 }
 
 /** Narrows the key of a filter to the customer with an id, and to those that were merged into it. */
@@ -38,7 +38,7 @@ export async function narrowToCustomers(
   named: NamedKey = {},
 ): Promise<Customer[] | undefined> {
   if (id === undefined) return undefined;
-  const keys = (await listKeyRows(scope, id, true)).map((row) => narrowed(row, named)).filter((key) => key !== NOBODY);
+  const keys = (await listKeyRows(scope, id, true)).map((row) => narrowKey(row, named)).filter((key) => key !== NOBODY);
   return keys.length === 0 ? [NOBODY] : keys;
 }
 
@@ -58,7 +58,7 @@ function listKeyRows(scope: Pick<Scope, 'db' | 'merchantId' | 'livemode'>, id: C
     );
 }
 
-function narrowed({ ref, wallet }: KeyRow, { customerRef, walletAddress }: NamedKey): Customer {
+function narrowKey({ ref, wallet }: KeyRow, { customerRef, walletAddress }: NamedKey): Customer {
   if (ref !== null) return (customerRef ?? ref) === ref ? { customerRef: ref } : NOBODY;
   return customerRef !== undefined || (walletAddress ?? wallet) !== wallet ? NOBODY : { walletAddress: wallet! };
 }
