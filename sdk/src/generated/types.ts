@@ -4220,6 +4220,11 @@ export interface FindCustomerStateQuery {
   email?: string;
 }
 
+export interface GetCustomerTimelineQuery {
+  /** Maximum number of entries. */
+  limit?: number;
+}
+
 export interface ListBuyerPurchasesQuery {
   /** Page number, from 1. */
   page?: number;
@@ -4245,9 +4250,6 @@ export interface ListBuyerSubscriptionsQuery {
   per_page?: number;
   /** Return only objects of this seller. */
   account_id?: string;
-export interface GetCustomerTimelineQuery {
-  /** Maximum number of entries. */
-  limit?: number;
 }
 
 export interface ListReceiptsQuery {
