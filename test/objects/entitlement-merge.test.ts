@@ -25,6 +25,7 @@ class MergedPair {
   readonly into = newHolder({ merchantId: this.from.identity.merchantId, customerRef: 'customer-2' });
   readonly uses: { holder: Holder; consumptionId: string; units: number }[] = [];
   readonly #queue: Moved[] = [];
+  readonly #sent: Moved[] = [];
   now = Date.now() + HOUR;
   granted = 0;
   used = 0;
@@ -96,6 +97,7 @@ class MergedPair {
 
   async deliver(isReliable: boolean): Promise<void> {
     for (const moved of shuffled(this.#queue.splice(0), random)) {
+      this.#sent.push(moved);
       if (!isReliable && below(3) === 0) continue;
       if (!isReliable && below(3) === 0) this.#queue.push(moved);
       await this.ask(this.into, async () => this.into.stub.receive({ moved, now: this.now }));
@@ -109,6 +111,9 @@ class MergedPair {
       if (this.isMerged) await this.merge();
       await this.deliver(true);
     }
+    // Everything that was sent arrives once more, the oldest last.
+    const again = this.#sent.toSorted((one, other) => other.version - one.version);
+    for (const moved of again) await this.into.stub.receive({ moved, now: this.now });
   }
 
   async end(): Promise<void> {
