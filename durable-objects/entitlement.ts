@@ -22,6 +22,8 @@ import type {
   Full,
   GrantAnswer,
   KeyedUse,
+  MergeCall,
+  Moved,
   Operation,
   PaymentCall,
   Projected,
@@ -32,7 +34,7 @@ import type {
 import { judgedAt } from '#rules/subscriptions/served.ts';
 import { type Content, packContent, unpackContent, type Verb } from './contents.ts';
 import { GRANT_TABLES } from './grants.ts';
-import { dueAt, EMPTY_STATE, type Event, Holding, type Left, type State } from './holding.ts';
+import { dueAt, EMPTY_STATE, type Event, Holding, type Left, movedOf, type State, shownBalance } from './holding.ts';
 import { Ledger } from './ledger.ts';
 import type { Recorded } from './operations.ts';
 
@@ -56,10 +58,12 @@ export class EntitlementObject extends DurableObject<Env> implements Entitlement
       versionOf: ({ balance }) => balance.version,
       dueAt,
       passTime: () => this.#holding.passTime(),
-      isUse: (before, after) => before.endsSeenThrough === after.endsSeenThrough && isUse(before.balance, after.balance),
+      isUse: (before, after) => !after.merged && before.endsSeenThrough === after.endsSeenThrough && isUse(before.balance, after.balance),
       publish: async (held, events, { now, requestId }) => {
         const queue = held.identity!.livemode ? this.env.JOBS : this.env.SANDBOX;
-        await queue.send({ kind: 'projectEntitlement', projection: { snapshot: projectionOf(held, now), events }, requestId });
+        const moved = movedOf(held);
+        const projection = { snapshot: projectionOf(held, now), events, ...(moved ? { moved } : {}) };
+        await queue.send({ kind: 'projectEntitlement', projection, requestId });
       },
       storeUses: (held, { now, requestId }) => this.storeUses(projectionOf(held, now), requestId),
     });
@@ -83,6 +87,7 @@ export class EntitlementObject extends DurableObject<Env> implements Entitlement
           fingerprint,
           input: { units, nonce },
         } = operation;
+        if (this.#holding.mergedInto !== null) return { ok: false, reason: 'entitlement_missing', remaining: 0, paidThrough: null };
         if (nonce === null || (nonce !== undefined && this.#isSignInUsed(nonce))) return { ok: false, reason: 'sign_in_refused' };
         const made = this.#makeUse(identity, operationKey, fingerprint, units, null);
         if (!made.ok) return { ...made, ...this.#holding.left, remaining: this.#holding.left.remaining ?? 0 };
@@ -155,6 +160,9 @@ export class EntitlementObject extends DurableObject<Env> implements Entitlement
       if (last && !last.isRefunded) return answerOf({ by: own ? 'mine' : 'other', ...this.#consumption(last.tick, last) });
       const isTaken = consume.isAnswered && last === undefined;
       if (isTaken || this.#holding.grants.find(paymentId)!.isRevoked) return answerOf({ by: 'none' });
+      // Limits a use after the merge to what its payment brought, because the target may have used the rest.
+      const isCovered = this.#holding.mergedInto === null || (credited.grantedUnits ?? consume.units) >= consume.units;
+      if (!isCovered) return answerOf({ by: 'none' });
       const made = this.#makeUse(credit.identity, `credit:${paymentId}:${consume.key}`, '', consume.units, paymentId);
       if (!made.ok) return answerOf({ by: 'none' });
       const after = leftIn(made.content);
@@ -182,12 +190,30 @@ export class EntitlementObject extends DurableObject<Env> implements Entitlement
     });
   }
 
+  mergeAway({ identity, into, ...called }: MergeCall): Promise<Moved | null> {
+    return this.#ledger.run(called, () => {
+      this.#holding.assertSame(identity);
+      return this.#holding.mergeAway(into);
+    });
+  }
+
+  receive({ moved, ...called }: Called & { moved: Moved }): Promise<void> {
+    return this.#ledger.run(called, () => {
+      this.#holding.assertSame(moved.to);
+      this.#holding.receive(moved);
+    });
+  }
+
   published(projected: Projected): Promise<void> {
     return this.#ledger.published(projected);
   }
 
   read(called: Called): Promise<EntitlementSnapshot | null> {
-    return this.#ledger.run(called, () => (this.#holding.balance.version === 0 ? null : this.#holding.snapshot));
+    return this.#ledger.run(called, () => {
+      const { mergedInto } = this.#holding;
+      if (this.#holding.balance.version === 0) return null;
+      return { ...this.#holding.snapshot, ...(mergedInto === null ? {} : { mergedInto }) };
+    });
   }
 
   erase(): Promise<void> {
@@ -249,8 +275,8 @@ export class EntitlementObject extends DurableObject<Env> implements Entitlement
   }
 }
 
-const projectionOf = ({ identity, balance, renewal }: State, now: number): EntitlementSnapshot =>
-  snapshotOf(balance, identity!, judgedAt(renewal, now));
+const projectionOf = (held: State, now: number): EntitlementSnapshot =>
+  snapshotOf(shownBalance(held), held.identity!, judgedAt(held.renewal, now));
 
 const signInKey = (nonce: string): string => `sign_in:${nonce}`;
 

@@ -118,6 +118,20 @@ export class Grants {
 
   setRevoked({ tick }: Grant, isRevoked: boolean, balance: Balance, now: number): Balance {
     this.#tables.write('UPDATE grants SET is_revoked = ? WHERE tick = ?', isRevoked ? 1 : 0, tick);
+    return this.#replayed(tick, balance, now);
+  }
+
+  /** Replaces the addition of a grant, as if it had been this one from the start. */
+  replace({ tick }: Grant, addition: Addition, balance: Balance, now: number): Balance {
+    const [row] = this.#tables.rows<EntryRow>('SELECT addition, added_at FROM grants WHERE tick = ?', tick);
+    const { use }: StoredAddition = JSON.parse(row!.addition);
+    const stored: StoredAddition = use ? { ...addition, use } : addition;
+    this.#tables.write('UPDATE grants SET addition = ?, is_revoked = 0 WHERE tick = ?', JSON.stringify(stored), tick);
+    return this.#replayed(tick, balance, now);
+  }
+
+  /** Balance after the grant at `tick` changed. */
+  #replayed(tick: number, balance: Balance, now: number): Balance {
     const known = this.#checkpoint();
     const from = tick > known.tick ? known : this.#rebuilt(known);
     return foldHistory(balance, from.balance, this.#current(from.tick, Number.MAX_SAFE_INTEGER), now);

@@ -2,16 +2,18 @@ import {
   type Addition,
   addPaid,
   type Balance,
+  drained,
   type EntitlementKey,
   type EntitlementSnapshot,
   emptyBalance,
   entitlementStatusOf,
+  leftAt,
   nextEndOf,
   paidThroughOf,
   remainingOf,
   snapshotOf,
 } from '#rules/balance.ts';
-import type { Credit, EntitlementEventType, EntitlementProjection } from '#rules/entitlement-rpc.ts';
+import type { Credit, EntitlementEventType, EntitlementProjection, MergeTarget, Moved } from '#rules/entitlement-rpc.ts';
 import { useOf } from '#rules/history.ts';
 import { endCounts, isNewer, judgedAt, type Renewal } from '#rules/subscriptions/served.ts';
 import { type Credited, type Grant, Grants } from './grants.ts';
@@ -23,17 +25,36 @@ export type State = {
   balance: Balance;
   endsSeenThrough: number;
   renewal: Renewal | null;
+  /** Set once the customer was merged. The balance continues to count what is left, for the target. */
+  merged?: { at: number; into: MergeTarget };
 };
 export type Event = EntitlementProjection['events'][number];
 
 export const EMPTY_STATE: State = { identity: null, balance: emptyBalance(), endsSeenThrough: 0, renewal: null };
 
-export function dueAt({ balance, endsSeenThrough, renewal }: State): number | null {
+/** Balance as callers see it. */
+export const shownBalance = ({ balance, merged }: State): Balance => (merged ? drained(balance) : balance);
+
+export const movedOf = ({ identity, balance, merged }: State): Moved | null =>
+  merged
+    ? {
+        to: merged.into.identity,
+        fromId: identity!.entitlementId,
+        version: balance.version,
+        at: merged.at,
+        parts: leftAt(balance, merged.at),
+      }
+    : null;
+
+export function dueAt({ balance, endsSeenThrough, renewal, merged }: State): number | null {
+  if (merged) return null;
   const end = nextEndOf(balance, endsSeenThrough);
   return end === null ? null : endCounts(renewal, end);
 }
 
 export type Left = { remaining: number | null; paidThrough: number | null };
+
+const isEqual = (one: Addition, other: Addition): boolean => one.units === other.units && one.days === other.days && one.ms === other.ms;
 
 /** Balance, grant history and change events of one customer's entitlement. Used only inside operations of its ledger. */
 export class Holding {
@@ -55,11 +76,46 @@ export class Holding {
   }
 
   get left(): Left {
-    return { remaining: remainingOf(this.balance, this.judgedAt), paidThrough: paidThroughOf(this.balance) };
+    const balance = shownBalance(this.#ledger.state);
+    return { remaining: remainingOf(balance, this.judgedAt), paidThrough: paidThroughOf(balance) };
   }
 
   get snapshot(): EntitlementSnapshot {
-    return snapshotOf(this.balance, this.#ledger.state.identity!, this.judgedAt);
+    return snapshotOf(shownBalance(this.#ledger.state), this.#ledger.state.identity!, this.judgedAt);
+  }
+
+  /** Customer that the entitlement was merged into. */
+  get mergedInto(): string | null {
+    return this.#ledger.state.merged?.into.customerId ?? null;
+  }
+
+  mergeAway(into: MergeTarget): Moved | null {
+    const { state, now } = this.#ledger;
+    if (state.balance.version === 0) return null;
+    if (!state.merged) {
+      const balance = { ...state.balance, version: state.balance.version + 1, updatedAt: now };
+      this.#ledger.state = { ...state, balance, merged: { at: now, into } };
+    }
+    return movedOf(this.#ledger.state);
+  }
+
+  /** Grants the parts of a merged entitlement, or replaces what an earlier version granted. */
+  receive({ to, fromId, version, at, parts }: Moved): void {
+    if (!this.grants.recordVersion(`merge:${fromId}`, version)) return;
+    for (const [part, addition] of Object.entries(parts)) this.#receivePart(to, `merge:${fromId}:${part}`, addition, at);
+  }
+
+  #receivePart(to: EntitlementKey, id: string, addition: Addition | null, at: number): void {
+    const grant = this.grants.find(id);
+    const { now } = this.#ledger;
+    if (!grant) {
+      if (!addition) return;
+      const use = useOf(this.balance);
+      this.change(to, { ...addPaid(this.balance, addition, at), updatedAt: now });
+      this.emit('entitlement.granted');
+      this.grants.add(this.#ledger.nextTick(), at, { addition, use, paymentId: id, credited: null });
+    } else if (addition ? grant.isRevoked || !isEqual(grant.addition, addition) : !grant.isRevoked)
+      this.change(to, addition ? this.grants.replace(grant, addition, this.balance, now) : this.#setRevoked(grant, true));
   }
 
   noteRenewal(identity: EntitlementKey, reported: Renewal): void {

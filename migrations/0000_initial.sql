@@ -250,6 +250,7 @@ CREATE TABLE `customers` (
 	`livemode` integer NOT NULL,
 	`wallet_address` blob,
 	`customer_ref` text,
+	`merged_into` blob,
 	`email` text,
 	`name` text,
 	`company` text,
@@ -266,6 +267,7 @@ CREATE TABLE `customers` (
 --> statement-breakpoint
 CREATE INDEX `customers_by_last_seen` ON `customers` (`merchant_id`,`livemode`,`last_seen_at`);--> statement-breakpoint
 CREATE INDEX `customers_by_creation` ON `customers` (`merchant_id`,`livemode`,`created_at`);--> statement-breakpoint
+CREATE INDEX `customers_by_survivor` ON `customers` (`merged_into`) WHERE merged_into IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `customers_by_email` ON `customers` (`merchant_id`,`livemode`,`email`) WHERE email IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `sandbox_customers_by_ref` ON `customers` (`merchant_id`,`livemode`,`customer_ref`) WHERE customer_ref IS NOT NULL AND livemode = 0;--> statement-breakpoint
 CREATE TABLE `entitlements` (
@@ -403,6 +405,7 @@ CREATE TABLE `memberships` (
 	`grace_until` integer,
 	`grace_hours` integer DEFAULT 72 NOT NULL,
 	`cancelled_at` integer,
+	`cancel_reason` text,
 	`last_payment_id` blob NOT NULL,
 	`deliver_to` text,
 	`delivery` text,

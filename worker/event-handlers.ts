@@ -1,4 +1,5 @@
 import { actOfEvent } from '#core/ids.ts';
+import { followMerged } from '#features/customers/merge.ts';
 import {
   emailBuyer,
   emailEndpointDisabled,
@@ -40,6 +41,7 @@ const HANDLERS: { readonly [T in (typeof FOLLOWED_EVENT_TYPES)[number]]: readonl
   'receipt.created': [emailBuyer],
   'webhook.endpoint_failing': [emailEndpointFailing],
   'webhook.endpoint_disabled': [emailEndpointDisabled],
+  'customer.merged': [followMerged],
 };
 
 /**

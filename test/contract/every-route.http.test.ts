@@ -46,6 +46,7 @@ describe('built routes', () => {
       'PUT /v1/access/rail-settings/{rail_id}': { enabled: true },
       'POST /v1/customers': { customer_ref: 'customer-5' },
       'PATCH /v1/customers/{customer_id}': { name: 'Ada' },
+      'POST /v1/customers/{customer_id}/merge': { from: params.customer_id ?? NOWHERE },
       'POST /v1/access/apps': { name: 'Another app' },
       'POST /v1/access/agent-bootstrap': { agent_name: 'Another agent' },
       'POST /v1/access/agent-bootstrap/{setup_intent_id}/status': { setup_secret: 'x' },

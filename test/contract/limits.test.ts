@@ -68,7 +68,7 @@ describe('specified limits', () => {
     'webhook events': ['GET /v1/webhooks/events'],
     'integration events': ['GET /v1/integrations/events'],
     'integration events (optional)': ['GET /v1/integrations/events'],
-    'webhook timeline': ['GET /v1/webhooks/timeline'],
+    'webhook timeline': ['GET /v1/webhooks/timeline', 'GET /v1/customers/{customer_id}/timeline'],
     'support tickets': [],
     'sandbox sessions': [],
     analytics: [],

@@ -168,8 +168,8 @@ export function actIdOf(now: number, merchantId: string, subjectId: string, vers
   return `evt_${ulid(now, withPartition(hash, partitionNear(merchantId))).slice(0, -1)}`;
 }
 
-/** Part of an act's id without the time. `subjectId` has the partition of its merchant. */
-export const actKeyOf = (subjectId: string, version: number): string => actIdOf(0, subjectId, subjectId, version).slice(14);
+/** Part of an act's id without the time. `owner`: its merchant, or the subject itself if that is of UUID version 7. */
+export const actKeyOf = (subjectId: string, version: number, owner = subjectId): string => actIdOf(0, owner, subjectId, version).slice(14);
 
 export const eventIdOf = (actId: string, position: number): string => actId + CROCKFORD[position]!;
 

@@ -270,6 +270,12 @@ export const EVENT_CATALOG: Record<EventType, CatalogEntry> = {
     object: CustomerRecordBody,
     example: customer,
   },
+  'customer.merged': {
+    description: 'A customer was merged into another one.',
+    subject: 'customer',
+    object: CustomerRecordBody,
+    example: { ...customer, merged_from: ['0f7a51c2-6b3e-8d14-9000-2ac4e6819d05'] },
+  },
 };
 
 /** `payment.confirmed` → `PaymentConfirmed`. */

@@ -208,6 +208,7 @@ export const customer: CustomerResource = {
   metadata: {},
   totals: { payments: 1, USDC: { gross: '12.5', refunded: '0' }, SOL: NOTHING },
   access: { active: 1, lapsed: 0 },
+  merged_from: [],
   first_seen_at: AT,
   last_seen_at: AT,
   livemode: true,

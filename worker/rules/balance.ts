@@ -48,6 +48,8 @@ export interface EntitlementSnapshot extends EntitlementKey {
   /** End of access by time, ms. Null if access has no end. */
   paidThrough: number | null;
   unlimited: boolean;
+  /** Customer that the balance was moved to. Only in answers of the object. */
+  mergedInto?: string;
   version: number;
   updatedAt: number;
 }
@@ -58,6 +60,14 @@ export interface Addition {
   days?: number | null;
   /** Minimum end, ms, instead of days. */
   through?: number | undefined;
+  /** Time, ms, instead of days. */
+  ms?: number | undefined;
+}
+
+/** Parts of a merged balance that its target gets. Null for a part with nothing left. */
+export interface MovedParts {
+  counted: Addition | null;
+  uncounted: Addition | null;
 }
 
 export type DenialReason = 'entitlement_missing' | 'subscription_expired';
@@ -185,13 +195,15 @@ function extended(through: number | null, days: number | null | undefined, now: 
 }
 
 /** Adds a purchase or grant. Days without units extend active access, or the expired one if nothing is active. */
-export function planAddition(balance: Balance, { units, days, through }: Addition, now: number): AdditionPlan {
-  if (![units ?? 0, days ?? 0, through ?? 0].every(isCount))
-    throw new Error(`not numbers of units and days: ${units}, ${days}, ${through}`);
-  const endAfter = (end: number | null): number | null =>
-    through === undefined ? extended(end, days, now) : paidThroughAfter(end, { accessPeriodDays: 0, periodEndsAt: through }, now);
+export function planAddition(balance: Balance, { units, days, through, ms }: Addition, now: number): AdditionPlan {
+  if (![units ?? 0, days ?? 0, through ?? 0, ms ?? 0].every(isCount))
+    throw new Error(`not numbers of units and days: ${units}, ${days}, ${through}, ${ms}`);
+  const endAfter = (end: number | null): number | null => {
+    if (ms !== undefined) return end === null ? null : Math.min(END_MAX, Math.max(now, end) + ms);
+    return through === undefined ? extended(end, days, now) : paidThroughAfter(end, { accessPeriodDays: 0, periodEndsAt: through }, now);
+  };
   // Used-up units have no end, so an addition starts its own. Paid time is never lost by using units up.
-  const buysTime = typeof days === 'number' || through !== undefined;
+  const buysTime = typeof days === 'number' || through !== undefined || ms !== undefined;
   const isCounted = typeof units === 'number';
   const { unitsThrough: end } = balance;
   const hasEnd = leftOf(balance) > 0 || (isCounted && end !== null && (buysTime || isOn(end, now)));
@@ -207,6 +219,21 @@ export function planAddition(balance: Balance, { units, days, through }: Additio
   };
   if (!Number.isSafeInteger(next.grantedUnits + balance.uncountedUnits)) return { ok: false, reason: 'too_many' };
   return { ok: true, balance: changed(balance, now, next) };
+}
+
+/** Balance of a merged entitlement as callers see it: what was left has moved. */
+export const drained = (balance: Balance): Balance =>
+  assertBalance({ ...balance, grantedUnits: balance.drawnUnits, unitsThrough: 0, unlimitedThrough: 0 });
+
+/** Returns what a balance has left for another one at the moment of a merge. */
+export function leftAt(balance: Balance, at: number): MovedParts {
+  const timeOf = (through: number | null): Addition => (through === null ? { days: null } : { ms: through - at });
+  const { unitsThrough, unlimitedThrough } = balance;
+  const units = leftOf(balance);
+  return {
+    counted: units > 0 && isOn(unitsThrough, at) ? { units, ...timeOf(unitsThrough) } : null,
+    uncounted: isOn(unlimitedThrough, at) ? { units: null, ...timeOf(unlimitedThrough) } : null,
+  };
 }
 
 /** Adds a payment, which is never refused: units above UNITS_MAX are dropped. */

@@ -3,7 +3,7 @@
  * @module
  */
 
-import type { Addition, DenialReason, EntitlementKey, EntitlementSnapshot } from './balance.ts';
+import type { Addition, DenialReason, EntitlementKey, EntitlementSnapshot, MovedParts } from './balance.ts';
 import type { Renewal } from './subscriptions/served.ts';
 
 export interface Called {
@@ -110,6 +110,27 @@ export interface RenewalCall extends Called, Renewal {
   identity: EntitlementKey;
 }
 
+/** Customer that an entitlement is merged into. */
+export interface MergeTarget {
+  customerId: string;
+  identity: EntitlementKey;
+}
+
+/** Remainder of a merged entitlement for its target, as of a version. A later version replaces it. */
+export interface Moved {
+  to: EntitlementKey;
+  fromId: string;
+  version: number;
+  /** Time of the merge, from which remaining time counts. */
+  at: number;
+  parts: MovedParts;
+}
+
+export interface MergeCall extends Called {
+  identity: EntitlementKey;
+  into: MergeTarget;
+}
+
 export interface EntitlementRpc {
   consume(operation: Operation<UseRequest>): Promise<ConsumeAnswer>;
   /** Several uses of one entitlement, in order and independent. Null if a use threw, so its outcome is unknown. */
@@ -135,6 +156,10 @@ export interface EntitlementRpc {
   finalize(finality: Called & { paymentIds: string[] }): Promise<void>;
   /** Records the state of the subscription that pays, for the hour of service after paid time. An older state changes nothing. */
   noteRenewal(call: RenewalCall): Promise<void>;
+  /** Ends an entitlement for good and returns what its target gets. Idempotent. Null if nothing was ever granted. */
+  mergeAway(call: MergeCall): Promise<Moved | null>;
+  /** Grants what a merged entitlement has left, once. A later version replaces the grant, an older one changes nothing. */
+  receive(call: Called & { moved: Moved }): Promise<void>;
   /** Acknowledges what the database stores. Safe if late, repeated or out of order. */
   published(projected: Projected): Promise<void>;
   read(called: Called): Promise<EntitlementSnapshot | null>;
@@ -147,6 +172,8 @@ export type EntitlementEventType = 'entitlement.granted' | 'entitlement.exhauste
 export interface EntitlementProjection {
   snapshot: EntitlementSnapshot;
   events: { type: EntitlementEventType; snapshot: EntitlementSnapshot; requestId?: string | undefined }[];
+  /** Remainder that the target must have before the projection is acknowledged. */
+  moved?: Moved;
 }
 
 export interface Projected {

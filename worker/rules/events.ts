@@ -45,6 +45,7 @@ export const EVENT_TYPES = [
   'webhook.endpoint_created',
   'webhook.endpoint_changed',
   'customer.updated',
+  'customer.merged',
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
@@ -85,6 +86,7 @@ export const FOLLOWED_EVENT_TYPES = [
   'subscription.requires_reapproval',
   'webhook.endpoint_failing',
   'webhook.endpoint_disabled',
+  'customer.merged',
 ] as const satisfies readonly EventType[];
 
 export type SubjectType =
@@ -139,7 +141,7 @@ const NAMED_IN_EVENTS: readonly { types: readonly EventType[]; paths: readonly s
     paths: ['$.object.delivery.identity.provider_user_id', '$.object.delivery.identity.username'],
   },
   {
-    types: ['customer.updated'],
+    types: ['customer.updated', 'customer.merged'],
     paths: ['$.object', '$.previous'].flatMap((at) =>
       ['emails.email', 'name', 'company.name', 'company.address', 'company.tax_id', 'company.email'].map((field) => `${at}.${field}`),
     ),

@@ -408,6 +408,15 @@ export interface CustomerUpdatedEvent extends Omit<Event, 'type' | 'data'> {
   };
 }
 
+/** A customer was merged into another one. */
+export interface CustomerMergedEvent extends Omit<Event, 'type' | 'data'> {
+  type: 'customer.merged';
+  data: {
+    object: CustomerRecord;
+    previous?: PreviousValues;
+  };
+}
+
 /** Event of a type that this version knows. Narrow it by `type`. */
 export type SvcEvent =
   | PaymentCreatedEvent
@@ -451,7 +460,8 @@ export type SvcEvent =
   | PayerLimitReachedEvent
   | WebhookEndpointCreatedEvent
   | WebhookEndpointChangedEvent
-  | CustomerUpdatedEvent;
+  | CustomerUpdatedEvent
+  | CustomerMergedEvent;
 
 export type EventType =
   | 'payment.created'
@@ -495,7 +505,8 @@ export type EventType =
   | 'payer.limit_reached'
   | 'webhook.endpoint_created'
   | 'webhook.endpoint_changed'
-  | 'customer.updated';
+  | 'customer.updated'
+  | 'customer.merged';
 
 /** Event of one type: `EventOf<'payment.confirmed'>`. */
 export type EventOf<T extends EventType> = Extract<SvcEvent, { type: T }>;
@@ -544,4 +555,5 @@ export const KNOWN_EVENTS: readonly EventType[] = [
   'webhook.endpoint_created',
   'webhook.endpoint_changed',
   'customer.updated',
+  'customer.merged',
 ];

@@ -50,6 +50,8 @@ listCustomers list GET /v1/customers mqp
 createCustomer create POST /v1/customers mb
 findCustomerState findState GET /v1/customers/state mq
 getCustomerState getState GET /v1/customers/{customer_id}/state m
+mergeCustomer merge POST /v1/customers/{customer_id}/merge mb
+getCustomerTimeline getTimeline GET /v1/customers/{customer_id}/timeline mq
 getCustomer get GET /v1/customers/{customer_id} m
 updateCustomer update PATCH /v1/customers/{customer_id} mb
 createPortalSession createPortalSession POST /v1/customers/portal-sessions mb

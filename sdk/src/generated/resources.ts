@@ -103,6 +103,7 @@ import type {
   FindCustomerStateQuery,
   ForgotPasswordRequest,
   GetAnalyticsQuery,
+  GetCustomerTimelineQuery,
   GetHealthQuery,
   GetHealthV1Query,
   GetReadinessQuery,
@@ -154,6 +155,7 @@ import type {
   Members,
   Membership,
   MembershipPage,
+  MergeCustomerRequest,
   MeteredAnnouncement,
   MeteredCommitRequest,
   MeteredDeliveryRequest,
@@ -383,6 +385,12 @@ export interface CustomersResource {
 
   /** Returns what a customer may use. */
   getState(customerId: string, options?: CallOptions): Promise<Answer<CustomerState>>;
+
+  /** Merges `from` into this customer for good: units and time move once, and payments and receipts show here. 409 `state_conflict` while `from` has a native subscription or an open metered session (`meta.reason`). */
+  merge(customerId: string, body: MergeCustomerRequest, options?: CallOptions): Promise<Answer<CustomerRecord>>;
+
+  /** Lists the newest events of a customer and their deliveries, newest first. `next` is null. */
+  getTimeline(customerId: string, query?: GetCustomerTimelineQuery, options?: CallOptions): Promise<Answer<WebhookTimeline>>;
 
   /** Returns a customer. */
   get(customerId: string, options?: CallOptions): Promise<Answer<CustomerRecord>>;
@@ -1149,6 +1157,8 @@ export interface Operations {
   createCustomer: { body: CreateCustomerRequest; answer: Promise<Answer<CustomerRecord>> };
   findCustomerState: { query?: FindCustomerStateQuery; answer: Promise<Answer<CustomerState>> };
   getCustomerState: { params: { customer_id: string }; answer: Promise<Answer<CustomerState>> };
+  mergeCustomer: { params: { customer_id: string }; body: MergeCustomerRequest; answer: Promise<Answer<CustomerRecord>> };
+  getCustomerTimeline: { params: { customer_id: string }; query?: GetCustomerTimelineQuery; answer: Promise<Answer<WebhookTimeline>> };
   getCustomer: { params: { customer_id: string }; answer: Promise<Answer<CustomerRecord>> };
   updateCustomer: { params: { customer_id: string }; body: UpdateCustomerRequest; answer: Promise<Answer<CustomerRecord>> };
   createPortalSession: { body: PortalSessionRequest; answer: Promise<Answer<PortalSession>> };

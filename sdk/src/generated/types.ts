@@ -1935,6 +1935,7 @@ export interface Membership {
   /** True if the subscription ends with the paid period. */
   cancel_at_period_end: boolean;
   cancelled_at?: Timestamp;
+  cancel_reason?: 'merged';
   delivery: MembershipDelivery;
   /** Identifier of the payment that last extended the membership. */
   last_payment_id: string;
@@ -1982,6 +1983,7 @@ export interface CustomerRecord {
     active: number;
     lapsed: number;
   };
+  merged_from: string[];
   first_seen_at: Timestamp;
   last_seen_at: Timestamp;
   /** True for real money, false for the sandbox. */
@@ -2038,6 +2040,25 @@ export interface CustomerState {
   as_of: Timestamp;
   products: ProductState[];
   has_more: boolean;
+}
+
+export interface MergeCustomerRequest {
+  from: string;
+}
+
+export interface WebhookTimeline {
+  items: {
+    /** Time of the event or delivery. */
+    at: Timestamp;
+    kind: 'event' | 'delivery';
+    type: string;
+    /** Identifier of the event. Use it to process each event once. */
+    event_id?: string;
+    delivery_id?: number;
+    status?: string;
+  }[];
+  /** Cursor of the next page; null on the last page. */
+  next: string | null;
 }
 
 export interface UpdateCustomerRequest {
@@ -2326,21 +2347,6 @@ export interface SentWebhookDelivery extends WebhookDelivery {
     response_ms?: number;
     error?: string;
   }[];
-}
-
-export interface WebhookTimeline {
-  items: {
-    /** Time of the event or delivery. */
-    at: Timestamp;
-    kind: 'event' | 'delivery';
-    type: string;
-    /** Identifier of the event. Use it to process each event once. */
-    event_id?: string;
-    delivery_id?: number;
-    status?: string;
-  }[];
-  /** Cursor of the next page; null on the last page. */
-  next: string | null;
 }
 
 /** Previous values of the changed fields, if known. */
@@ -4219,6 +4225,11 @@ export interface FindCustomerStateQuery {
   email?: string;
 }
 
+export interface GetCustomerTimelineQuery {
+  /** Maximum number of entries. */
+  limit?: number;
+}
+
 export interface ListBuyerPurchasesQuery {
   /** Page number, from 1. */
   page?: number;
@@ -4257,6 +4268,8 @@ export interface ListReceiptsQuery {
   q?: string;
   /** Return only objects of this product. */
   product_id?: string;
+  /** Return only objects of this customer. */
+  customer_id?: string;
   /** Direction of the receipts: received payments, payments for plans, or both. */
   direction?: 'received' | 'paid' | 'all';
 }
@@ -4268,6 +4281,8 @@ export interface ExportReceiptsQuery {
   q?: string;
   /** Return only objects of this product. */
   product_id?: string;
+  /** Return only objects of this customer. */
+  customer_id?: string;
   /** Direction of the receipts: received payments, payments for plans, or both. */
   direction?: 'received' | 'paid' | 'all';
 }

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { customerIdOf } from '#core/ids.ts';
+import { archiveAll } from '../../support/fixtures/old-books.ts';
 import { openShop } from '../../support/people/agent.ts';
 import { watchCopy } from '../../support/people/entitlement-copy.ts';
+import { rowsOf, withRowCount, worstOf } from '../../support/runner/rows-read.ts';
 import { World } from '../../support/world.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: call() has already checked answers against the document.
@@ -75,5 +77,48 @@ describe('customer_id as a filter', () => {
     const { body } = await get(`customers/state?wallet_address=${stranger.address}`);
     expect(body).not.toHaveProperty('customer_ref');
     expect(body.products).toHaveLength(1);
+  });
+
+  it('receipts of a customer are listed and exported, also from the archive, and read little more than they are', async () => {
+    const [ada, eve] = [await w.merchant(), await w.merchant()];
+    const product = await w.product(ada);
+    const wallet = await w.chain.wallet();
+    const sell = async (more: Record<string, unknown> = {}) => (await w.purchase(product, wallet, more)).confirmed.receipt_id as string;
+    const ofRef = [await sell({ customer_ref: 'user-1' }), await sell({ customer_ref: 'user-1' })];
+    const ofWallet = [await sell(), await sell()];
+    const other = [await sell({ customer_ref: 'user-2' })];
+    await w.sweepAlone('analytics');
+    const [ref, payer] = [{ customerRef: 'user-1' }, { walletAddress: wallet.address }].map((key) => customerIdOf(ada.userId, true, key));
+    const list = async (query: string, key = ada.key) => (await w.call('GET', `/v1/receipts?${query}`, { key })).body;
+    const ids = async (query: string, key?: string) => (await list(query, key)).items.map((one: Body) => one.receipt_id);
+    const check = async () => {
+      for (const [id, expected] of [
+        [ref, ofRef.toReversed()],
+        [payer, ofWallet.toReversed()],
+      ] as const) {
+        for (const query of ['', '&direction=all', `&product_id=${product.product_id}`, `&wallet=${wallet.address}`, '&q=weather'])
+          expect(await ids(`customer_id=${id}${query}`), query).toEqual(expected);
+        expect(await ids(`customer_id=${id}&per_page=1&page=2`)).toEqual([expected[1]]);
+        for (const query of ['&direction=paid', `&wallet=${ada.wallet.address}`, '&q=nothing'])
+          expect((await list(`customer_id=${id}${query}`)).total, query).toBe(0);
+        expect((await list(`customer_id=${id}`, eve.key)).total).toBe(0);
+        const { body: csv } = await w.call('GET', `/v1/receipts/export.csv?customer_id=${id}`, { key: ada.key });
+        expect(expected.map((receiptId) => csv.includes(receiptId))).toEqual([true, true]);
+        expect(csv.trim().split('\r\n')).toHaveLength(1 + expected.length);
+      }
+    };
+    await check();
+    while (w.queue.sent.length > 0) await w.deliver();
+    await w.env.DB.batch([
+      w.env.DB.prepare('UPDATE payments SET finalized_at = confirmed_at + 20000 WHERE finalized_at IS NULL'),
+      w.env.DB.prepare('UPDATE tx_claims SET final_at = confirmed_at + 20000, next_check_at = NULL WHERE final_at IS NULL'),
+    ]);
+    await archiveAll(w);
+    const archived = 'SELECT count(*) AS n FROM archived_receipts WHERE merchant_id = ?';
+    expect(await w.env.DB.prepare(archived).bind(ada.userId).first('n')).toBe(ofRef.length + ofWallet.length + other.length - 1);
+    await check();
+    const { env, readings } = withRowCount(w.env);
+    await w.call('GET', `/v1/receipts?customer_id=${ref}`, { key: ada.key, env });
+    expect(rowsOf(readings), worstOf(readings)).toBeLessThanOrEqual(40);
   });
 });

@@ -234,4 +234,22 @@ describe('customer screens', () => {
     const days = (Date.parse(state.body.products[0].paid_through) - Date.now()) / 86_400_000;
     expect(Math.round(days)).toBe(37);
   });
+
+  it('a customer is merged into another one by its reference, once the word is typed', async () => {
+    const owner = await w.merchant();
+    const noted = async (customer_ref: string): Promise<string> =>
+      (await w.call('POST', '/v1/customers', { key: owner.key, body: { customer_ref } })).body.customer_id;
+    const [into, from] = [await noted('into'), await noted('from')];
+    const browser = await signedIn(owner.email);
+    const path = `/dashboard/customers/${into}`;
+    const { text } = await browser.get(path);
+    const act = { act: 'merge', other: 'from', idempotency_key: fieldOf(text, 'merge', 'idempotency_key') };
+    expect((await browser.post(path, { ...act, confirm: 'yes' })).status).toBe(422);
+    expect((await browser.post(path, { ...act, other: 'nobody', confirm: 'merge' })).status).toBe(422);
+    expect((await browser.post(path, { ...act, confirm: 'merge' })).location).toBe(path);
+    expect((await w.call('GET', `/v1/customers/${from}`, { key: owner.key })).body).toMatchObject({
+      customer_id: into,
+      merged_from: [from],
+    });
+  });
 });

@@ -35,5 +35,12 @@ export function customerWrites(w: World, merchant: () => Merchant) {
       const effects = () => readNumber('SELECT version - 1 AS n FROM customers WHERE id = ?', id);
       return { method: 'PATCH', path: `/v1/customers/${id}`, body: { name: 'Ada' }, other: { name: 'Bob' }, effects };
     },
+    'POST /v1/customers/{customer_id}/merge': async () => {
+      const [into, from, another] = await Promise.all(
+        [unique(), unique(), unique()].map(async (ref) => (await post(ref)).body.customer_id),
+      );
+      const effects = () => readNumber('SELECT count(*) AS n FROM customers WHERE merged_into IS NOT NULL AND id = ?', from);
+      return { path: `/v1/customers/${into}/merge`, body: { from }, other: { from: another }, effects };
+    },
   };
 }

@@ -18,9 +18,8 @@ export type Holder = ReturnType<typeof newHolder>;
 type Stub = ReturnType<typeof testEnv.ENTITLEMENT.getByName>;
 
 /** Customer of its own, with short calls of the Worker. The fingerprint is the input, as in production. */
-export function newHolder() {
-  const merchantId = crypto.randomUUID();
-  const customer = { customerRef: 'customer-1' };
+export function newHolder({ merchantId = crypto.randomUUID() as string, customerRef = 'customer-1' } = {}) {
+  const customer = { customerRef };
   const entitlementId: string = entitlementIdOf(merchantId, true, 'product-1', customer);
   const identity: EntitlementKey = { entitlementId, merchantId, livemode: true, productId: 'product-1', customer };
   const name = `${merchantId}:live:${entitlementId}`;

@@ -45,6 +45,7 @@ const MAKERS: [RegExp, (w: World, tenant: Tenant, name: string) => Promise<Made>
   [/refund-/, makeRefund],
   [/\/oauth\/|identities/, async () => ({ provider: ['google', 'github'] })],
   [/billing\/portal/, makeCustomer],
+  [/customers\/.*\/merge$/, makeMerge],
   [/\/resolve$/, makeTicket],
   [/activate/, makePlanPayment],
   [/accept-unmatched/, makeSecondPayment],
@@ -193,6 +194,11 @@ async function makeRefund(w: World, { merchant }: Tenant, name: string): Promise
 async function makeCustomer(w: World, { merchant }: Tenant): Promise<Made> {
   await w.call('POST', '/v1/billing/checkout/processor', { key: merchant.token, body: { plan: 'starter' } });
   return {};
+}
+
+async function makeMerge(w: World, { merchant: { key } }: Tenant): Promise<Made> {
+  const note = async () => (await w.call('POST', '/v1/customers', { key, body: { customer_ref: newKey() } })).body.customer_id as string;
+  return { customer_id: [await note()], from: [await note()] };
 }
 
 async function makeDomain(w: World, { merchant }: Tenant): Promise<Made> {

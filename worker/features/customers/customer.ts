@@ -2,6 +2,7 @@ import type { z } from '@hono/zod-openapi';
 import { canonicalJson } from '#core/encoding.ts';
 import { ApiError, raise } from '#core/errors.ts';
 import { type CustomerId, customerIdOf } from '#core/ids.ts';
+import { type TimelineBody, toTimelineItems } from '#features/webhooks/timeline.ts';
 import type { Scope } from '#platform/context.ts';
 import { commit, isConstraint, transact, type Write } from '#platform/db/commit.ts';
 import { type StoreAnswer, unchangedWithAnswer, withAnswer } from '#platform/db/once.ts';
@@ -9,7 +10,18 @@ import type { Company, CustomerRow } from '#platform/db/tables/entitlements.ts';
 import { changedMetadata, hasRoom, type MetadataPatch, TOO_MANY_KEYS } from '#platform/http/bodies/own-fields.ts';
 import type { Customer } from '#rules/balance.ts';
 import { NO_ACCESS, type ShownCustomer, toCustomerResource } from './resource.ts';
-import { ensureCustomerRow, findCustomerRow, insertCustomerRow, isKnownCustomer, listAccess, updateCustomerRow } from './store.ts';
+import {
+  customerKeyOf,
+  ensureCustomerRow,
+  findCustomerRow,
+  findOwnRow,
+  insertCustomerRow,
+  isKnownCustomer,
+  listAccess,
+  listMerged,
+  updateCustomerRow,
+} from './store.ts';
+import { loadCustomerTimeline } from './timeline.store.ts';
 
 interface Details {
   email?: string | null | undefined;
@@ -29,7 +41,7 @@ const addressOf = (email: string | null | undefined): string | null => email?.tr
 function newCustomerRow({ merchantId, livemode, now }: Scope, key: Customer): CustomerRow {
   const [customerRef, walletAddress] = 'customerRef' in key ? [key.customerRef, null] : [null, key.walletAddress];
   return {
-    ...{ id: customerIdOf(merchantId, livemode, key), merchantId, livemode, customerRef, walletAddress },
+    ...{ id: customerIdOf(merchantId, livemode, key), merchantId, livemode, customerRef, walletAddress, mergedInto: null },
     ...{ email: null, name: null, company: null, metadata: {} },
     ...{ wallets: walletAddress === null ? [] : [walletAddress], emails: [], totals: {} },
     ...{ firstSeenAt: now, lastSeenAt: now, createdAt: now, updatedAt: now, version: 1 },
@@ -50,17 +62,18 @@ export async function createCustomer(
   const row = { ...newCustomerRow(ctx, key), ...noted };
   const { id } = row;
   if (await isKnownCustomer(ctx, key)) throw known(id);
-  const made: ShownCustomer = { row, access: NO_ACCESS };
+  const made: ShownCustomer = { row, access: NO_ACCESS, merged: [] };
   try {
     return await commit(ctx, await withAnswer({ events: [], writes: [insertCustomerRow(ctx, row)], result: made }, storeAnswer(made)));
   } catch (error) {
-    throw isConstraint(error) && (await findCustomerRow(ctx, id)) ? known(id) : error;
+    throw isConstraint(error) && (await findOwnRow(ctx, id)) ? known(id) : error;
   }
 }
 
 export async function readCustomer(ctx: Scope, customerId: CustomerId): Promise<ShownCustomer> {
   const row = (await findCustomerRow(ctx, customerId)) ?? raise('not_found');
-  return { row, access: (await listAccess(ctx, [row])).get(row.id) ?? NO_ACCESS };
+  const [access, merged] = await Promise.all([listAccess(ctx, [row]), listMerged(ctx, [row.id])]);
+  return { row, access: access.get(row.id) ?? NO_ACCESS, merged: merged.get(row.id) ?? [] };
 }
 
 /** Plans the row of a customer that the merchant has something of, if the fold has not written it yet. */
@@ -72,6 +85,14 @@ export function planKnownCustomer(ctx: Scope, key: Customer): { id: CustomerId; 
 /** Key that a membership has as text. */
 export const parseKey = (text: string): Customer =>
   text.startsWith('ref:') ? { customerRef: text.slice('ref:'.length) } : { walletAddress: text.slice('wallet:'.length) };
+
+/** Lists the newest events of a customer and their deliveries, newest first. Throws 404. */
+export async function readCustomerTimeline(ctx: Scope, customerId: CustomerId, limit: number): Promise<z.infer<typeof TimelineBody>> {
+  const row = (await findCustomerRow(ctx, customerId)) ?? raise('not_found');
+  const merged = (await listMerged(ctx, [row.id])).get(row.id) ?? [];
+  const found = await loadCustomerTimeline(ctx, row, [row, ...merged].map(customerKeyOf));
+  return { items: toTimelineItems(found).reverse().slice(0, limit), next: null };
+}
 
 const isSame = (a: unknown, b: unknown): boolean => canonicalJson(a ?? null) === canonicalJson(b ?? null);
 

@@ -154,6 +154,7 @@ function rowAfter(known: CustomerRow | null, { id, customer, merchantId, livemod
         name: null,
         company: null,
         metadata: {},
+        mergedInto: null,
       },
       ...{ wallets: seen.wallets, emails: seen.emails, totals: storable(seen.counts) },
       ...{ firstSeenAt: seen.firstAt, lastSeenAt: lastAt, createdAt: seen.firstAt, updatedAt: seen.firstAt, version: 1 },

@@ -3,7 +3,7 @@ import { iso } from '#core/time.ts';
 import type { CustomerRow } from '#platform/db/tables/entitlements.ts';
 import { ShownName, ShownText } from '#platform/http/bodies/own-fields.ts';
 import { given, Livemode, ObjectVersion, Timestamp } from '#platform/http/openapi.ts';
-import { paymentsOf, sumsByAsset } from '#rules/analytics/metrics.ts';
+import { type Counts, countsOf, paymentsOf, sumsByAsset } from '#rules/analytics/metrics.ts';
 import { parseTotals } from './fold.ts';
 import type { Access } from './store.ts';
 
@@ -32,6 +32,7 @@ export const CustomerRecordBody = z
     metadata: z.record(z.string(), z.string()),
     totals: z.object({ payments: z.int(), USDC: SumBody, SOL: SumBody }),
     access: z.object({ active: z.int(), lapsed: z.int() }).describe('Number of products with access, and of those that had it.'),
+    merged_from: z.array(CustomerUuid),
     first_seen_at: Timestamp,
     last_seen_at: Timestamp,
     livemode: Livemode,
@@ -46,27 +47,37 @@ export type CustomerResource = z.infer<typeof CustomerRecordBody>;
 export interface ShownCustomer {
   row: CustomerRow;
   access: Access;
+  /** Customers that were merged into this one. */
+  merged: readonly CustomerRow[];
 }
 
 export const NO_ACCESS: Access = { active: 0, lapsed: 0 };
 
-export function toCustomerResource({ row, access }: ShownCustomer): CustomerResource {
-  const counts = parseTotals(row.totals);
+/** Presents a customer with the sums, wallets and addresses of those that were merged into it. */
+export function toCustomerResource({ row, access, merged }: ShownCustomer): CustomerResource {
+  const rows = [row, ...merged];
+  const counts = rows.reduce<Counts>((sum, { totals }) => countsOf(sum, parseTotals(totals)), {});
+  const wallets = new Set(rows.flatMap((one) => one.wallets));
+  const noted = rows.flatMap((one) => one.email ?? []);
   const { USDC, SOL } = sumsByAsset(counts);
   const shown = ({ gross, refunded }: { gross: string; refunded: string }) => ({ gross, refunded });
-  const found = row.emails.filter((email) => email !== row.email).map((email) => ({ email, source: 'checkout' as const }));
+  const found = rows.flatMap(({ emails }) => emails).filter((email) => !noted.includes(email));
   return {
     customer_id: row.id,
     ...given('customer_ref', row.customerRef),
-    wallets: row.wallets.map((address) => ({ address, source: address === row.walletAddress ? 'key' : 'payment' })),
-    emails: [...(row.email === null ? [] : [{ email: row.email, source: 'merchant' as const }]), ...found],
+    wallets: [...wallets].map((address) => ({ address, source: address === row.walletAddress ? 'key' : 'payment' })),
+    emails: [
+      ...[...new Set(noted)].map((email) => ({ email, source: 'merchant' as const })),
+      ...[...new Set(found)].map((email) => ({ email, source: 'checkout' as const })),
+    ],
     ...given('name', row.name),
     ...given('company', row.company),
     metadata: row.metadata,
     totals: { payments: paymentsOf(counts), USDC: shown(USDC), SOL: shown(SOL) },
     access,
-    first_seen_at: iso(row.firstSeenAt),
-    last_seen_at: iso(row.lastSeenAt),
+    merged_from: merged.map(({ id }) => id),
+    first_seen_at: iso(Math.min(...rows.map(({ firstSeenAt }) => firstSeenAt))),
+    last_seen_at: iso(Math.max(...rows.map(({ lastSeenAt }) => lastSeenAt))),
     livemode: row.livemode,
     created_at: iso(row.createdAt),
     updated_at: iso(row.updatedAt),

@@ -3,16 +3,19 @@ import type { CustomerId } from '#core/ids.ts';
 import { OWN_NAME_MAX } from '#core/limits.ts';
 import { customerOf, namedCustomer, namesOneCustomer, ONE_CUSTOMER } from '#features/entitlements/resource.ts';
 import { FilterQuery, refuseReversed } from '#features/payments/list/filter.ts';
+import { TimelineBody, TimelineLimit } from '#features/webhooks/timeline.ts';
 import { pick } from '#platform/db/audit/record-answer.ts';
 import { pageRequest, toPage } from '#platform/db/page.ts';
 import { SEARCHED_MAX } from '#platform/db/search/named.ts';
 import { Metadata, MetadataPatch, ShownName } from '#platform/http/bodies/own-fields.ts';
-import { created, idOf, idParam, ModeQuery, orNull, PageQuery, pageOf } from '#platform/http/openapi.ts';
+import { requireStepUp } from '#platform/http/callers.ts';
+import { created, idOf, idParam, ModeQuery, ok, orNull, PageQuery, pageOf } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
-import { changeCustomer, createCustomer, readCustomer } from './customer.ts';
+import { changeCustomer, createCustomer, readCustomer, readCustomerTimeline } from './customer.ts';
+import { mergeCustomer } from './merge.ts';
 import { CompanyBody, CustomerRecordBody, EmailAddress, NO_ACCESS, type ShownCustomer, toCustomerResource } from './resource.ts';
 import { CustomerStateBody, findNamedKey, getCustomerKey, readCustomerState } from './state.ts';
-import { listAccess, listCustomers } from './store.ts';
+import { listAccess, listCustomers, listMerged } from './store.ts';
 
 const { customer_ref, product_id, created_from, created_to } = FilterQuery;
 const wallet_address = z.string().max(64).optional().describe('Return only objects of the customer with this wallet.');
@@ -55,8 +58,11 @@ export const customerRoutes = routes('Customers', 'customers')
         ...{ createdFrom: at(query.created_from), createdTo: at(query.created_to) },
       };
       const found = await listCustomers(scope, filter, query.sort, page);
-      const access = await listAccess(scope, found.items);
-      return toPage(page, found, (row) => toCustomerResource({ row, access: access.get(row.id) ?? NO_ACCESS }));
+      const ids = found.items.map(({ id }) => id);
+      const [access, merged] = await Promise.all([listAccess(scope, found.items), listMerged(scope, ids)]);
+      return toPage(page, found, (row) =>
+        toCustomerResource({ row, access: access.get(row.id) ?? NO_ACCESS, merged: merged.get(row.id) ?? [] }),
+      );
     },
   })
   .write({
@@ -103,6 +109,41 @@ export const customerRoutes = routes('Customers', 'customers')
     returns: CustomerStateBody,
     codes: ['not_found'],
     answer: async ({ scope, params }) => readCustomerState(scope, await getCustomerKey(scope, params.customer_id)),
+  })
+  .write({
+    path: 'POST /customers/{customer_id}/merge',
+    id: 'mergeCustomer',
+    sdk: 'customers.merge',
+    agent: { confirm: true },
+    summary: 'Merge a customer',
+    description:
+      'Merges `from` into this customer for good: units and time move once, and payments and receipts show here. 409 `state_conflict` while `from` has a native subscription or an open metered session (`meta.reason`).',
+    params: customerParams,
+    body: z.object({ from: idOf<CustomerId>() }).openapi('MergeCustomerRequest'),
+    returns: ok(CustomerRecordBody, 'Customer with what the other one had'),
+    codes: ['not_found', 'state_conflict'],
+    once: ({ ctx, scope, actor, params, body }, storeAnswer) => {
+      requireStepUp(ctx, actor);
+      return mergeCustomer(scope, params.customer_id, body.from, storeAnswer);
+    },
+    audit: {
+      action: 'customer.merged',
+      subject: 'customer',
+      fields: ({ row }, { body }) => ({ id: row.id, from: body.from }),
+    },
+    present: toCustomerResource,
+  })
+  .read({
+    path: 'GET /customers/{customer_id}/timeline',
+    id: 'getCustomerTimeline',
+    sdk: 'customers.getTimeline',
+    summary: 'Get the timeline of a customer',
+    description: 'Lists the newest events of a customer and their deliveries, newest first. `next` is null.',
+    params: customerParams,
+    query: { limit: TimelineLimit },
+    returns: TimelineBody,
+    codes: ['not_found'],
+    answer: ({ scope, params, query }) => readCustomerTimeline(scope, params.customer_id, query.limit),
   })
   .read({
     path: 'GET /customers/{customer_id}',

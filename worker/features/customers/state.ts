@@ -6,7 +6,6 @@ import { AuthorizationBody, nextChargeOf, toAuthorizationResource } from '#featu
 import { entitlementKeyOf, readEntitlement } from '#features/entitlements/entitlement.ts';
 import { MembershipBody, toMembershipResource } from '#features/memberships/resource.ts';
 import type { Scope } from '#platform/context.ts';
-import type { CustomerRow } from '#platform/db/tables/entitlements.ts';
 import type { Membership } from '#platform/db/tables/memberships.ts';
 import type { Product } from '#platform/db/tables/products.ts';
 import type { AuthorizationRow } from '#platform/db/tables/subscriptions/authorizations.ts';
@@ -14,7 +13,7 @@ import { EntitlementUuid, given, MembershipUuid, orNull, PaidThrough, ProductUui
 import type { Customer, EntitlementSnapshot } from '#rules/balance.ts';
 import { CustomerUuid } from './resource.ts';
 import { listHeldAuthorizations, listHeldProducts, loadHoldings } from './state.store.ts';
-import { findCustomerRow, isKnownCustomer, listKeysOfEmail } from './store.ts';
+import { customerKeyOf, findCustomerRow, isKnownCustomer, listKeysOfEmail } from './store.ts';
 
 export const STATE_PRODUCTS_MAX = 50;
 
@@ -53,12 +52,9 @@ export const CustomerStateBody = z
   })
   .openapi('CustomerState');
 
-const keyOf = ({ customerRef, walletAddress }: CustomerRow): Customer =>
-  customerRef === null ? { walletAddress: walletAddress! } : { customerRef };
-
 /** Key of a customer with a row. Throws 404. */
 export const getCustomerKey = async (ctx: Scope, id: CustomerId): Promise<Customer> =>
-  keyOf((await findCustomerRow(ctx, id)) ?? raise('not_found'));
+  customerKeyOf((await findCustomerRow(ctx, id)) ?? raise('not_found'));
 
 interface Named {
   customer_ref?: string | undefined;
@@ -80,6 +76,8 @@ export async function findNamedKey(
   }
   if (email === undefined) {
     const key: Customer = customerRef === undefined ? { walletAddress: walletAddress! } : { customerRef };
+    const row = await findCustomerRow(ctx, customerIdOf(ctx.merchantId, ctx.livemode, key));
+    if (row) return customerKeyOf(row);
     return (await isKnownCustomer(ctx, key)) ? key : raise('not_found');
   }
   const found = await listKeysOfEmail(ctx, email.trim().toLowerCase());

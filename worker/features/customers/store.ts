@@ -1,7 +1,7 @@
-import { and, desc, eq, gte, inArray, lt, type SQL, sql } from 'drizzle-orm';
+import { and, desc, eq, gte, isNull, lt, type SQL, sql } from 'drizzle-orm';
 import { type CustomerId, customerIdOf, type ProductId } from '#core/ids.ts';
 import type { Scope, Shard } from '#platform/context.ts';
-import { amongIds, boundId } from '#platform/db/among.ts';
+import { amongIds, boundId, setOfIds } from '#platform/db/among.ts';
 import type { Write } from '#platform/db/commit.ts';
 import { type Listed, listPage, type PageRequest, rowsOf } from '#platform/db/page.ts';
 import { paidFor } from '#platform/db/search/customer.ts';
@@ -34,12 +34,34 @@ export interface CustomerFilter {
 const ORDERS = { last_seen_at: customers.lastSeenAt, created_at: customers.createdAt };
 export type CustomerOrder = keyof typeof ORDERS;
 
-export const findCustomerRow = async (scope: Scope, id: CustomerId): Promise<CustomerRow | null> =>
+export const customerKeyOf = ({ customerRef, walletAddress }: Pick<CustomerRow, 'customerRef' | 'walletAddress'>): Customer =>
+  customerRef === null ? { walletAddress: walletAddress! } : { customerRef };
+
+const isMine = (scope: Scope): SQL => sql`+${eq(customers.merchantId, scope.merchantId)} AND +${eq(customers.livemode, scope.livemode)}`;
+
+/** Finds the row of an id itself, also of a customer that was merged away. */
+export const findOwnRow = async (scope: Scope, id: CustomerId): Promise<CustomerRow | null> =>
   (await scope.db
     .select()
     .from(customers)
-    .where(and(eq(customers.id, id), sql`+${eq(customers.merchantId, scope.merchantId)}`, sql`+${eq(customers.livemode, scope.livemode)}`))
+    .where(and(eq(customers.id, id), isMine(scope)))
     .get()) ?? null;
+
+/** Finds the customer of an id. The id of one that was merged away finds the survivor. */
+export async function findCustomerRow(scope: Scope, id: CustomerId): Promise<CustomerRow | null> {
+  const row = await findOwnRow(scope, id);
+  return row?.mergedInto ? findOwnRow(scope, row.mergedInto) : row;
+}
+
+/** Lists the customers that were merged into these, by survivor. */
+export async function listMerged(scope: Scope, ids: readonly CustomerId[]): Promise<Map<CustomerId, CustomerRow[]>> {
+  const rows = await scope.db
+    .select()
+    .from(customers)
+    .where(and(amongIds(customers.mergedInto, ids), isMine(scope)))
+    .orderBy(customers.createdAt, customers.id);
+  return Map.groupBy(rows, ({ mergedInto }) => mergedInto!);
+}
 
 /** Customers of one wallet or email address are few: more are not read. */
 const KEYS_MAX = 100;
@@ -131,28 +153,26 @@ export async function listCustomers(
   const { productId, access, createdFrom, createdTo, q } = filter;
   const newest = [desc(ORDERS[order]), desc(customers.id)];
   const ids = await listNamedIds(scope, filter);
-  const mine = rowsOf(customers, scope);
+  const mine = and(rowsOf(customers, scope), isNull(customers.mergedInto))!;
   const searched = and(
     productId && isEntitled(scope, sql`e.product_id = ${boundId(productId)}`),
     accessCondition(scope, access),
     createdFrom === undefined ? undefined : gte(customers.createdAt, createdFrom),
     createdTo === undefined ? undefined : lt(customers.createdAt, createdTo),
-    q === undefined ? undefined : begins(q),
   );
   const top = scope.db
     .select({ id: customers.id })
     .from(customers)
-    .where(mine)
+    .where(rowsOf(customers, scope))
     .orderBy(...newest)
     .limit(SEARCHED_MAX);
+  const isSaid = q === undefined ? undefined : begins(q);
+  const survivors = (found: SQL): SQL =>
+    sql`${customers.id} IN (SELECT coalesce(merged_into, id) FROM customers WHERE ${and(found, isSaid)})`;
   const where = ids
-    ? and(
-        amongIds(customers.id, ids),
-        sql`+${eq(customers.merchantId, scope.merchantId)} AND +${eq(customers.livemode, scope.livemode)}`,
-        searched,
-      )
-    : searched
-      ? and(inArray(customers.id, top), searched)
+    ? and(survivors(sql`id IN ${setOfIds(ids)}`), isMine(scope), searched)
+    : searched || isSaid
+      ? and(survivors(sql`id IN ${top}`), isNull(customers.mergedInto), searched)
       : mine;
   return listPage(scope.db, customers, where!, newest, page);
 }
@@ -187,7 +207,7 @@ const ofKey = (key: Customer, columns: { ref: string; wallet: string }): SQL =>
 
 /** Conditions of a customer's payments, each with an index. */
 export const paymentsFor = (key: Customer): SQL[] =>
-  'customerRef' in key ? [eq(payments.customerRef, key.customerRef)] : paidFor(payments, key.walletAddress);
+  'customerRef' in key ? [eq(payments.customerRef, key.customerRef)] : paidFor(payments, [key.walletAddress]);
 
 /** True if the merchant has something of this customer: a row, an entitlement, a membership or a payment. */
 export async function isKnownCustomer(scope: Scope, key: Customer): Promise<boolean> {

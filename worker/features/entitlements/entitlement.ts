@@ -1,5 +1,5 @@
 import { ApiError, formatErrorChain, objectAway } from '#core/errors.ts';
-import { entitlementIdOf, parseConsumptionId } from '#core/ids.ts';
+import { customerIdOf, entitlementIdOf, parseConsumptionId } from '#core/ids.ts';
 import { SECOND } from '#core/time.ts';
 import type { Ctx, Scope, Shard } from '#platform/context.ts';
 import { commit, commitProjection } from '#platform/db/commit.ts';
@@ -13,12 +13,13 @@ import {
   type EntitlementProjection,
   type EntitlementRpc,
   type Full,
+  type Moved,
   type Operation,
   projectedOf,
   type UseRequest,
 } from '#rules/entitlement-rpc.ts';
 import { toEntitlementResource } from './resource.ts';
-import { overwriteCopy, upsertCopy } from './store.ts';
+import { findSurvivor, overwriteCopy, upsertCopy } from './store.ts';
 
 export { listEntitlements, toSnapshot } from './store.ts';
 
@@ -120,9 +121,29 @@ export async function projectEntitlement(ctx: Shard, projection: EntitlementProj
       }),
     },
   );
+  if (projection.moved) await deliverMoved(ctx, projection.moved);
+  else if (projection.events.some(({ type }) => type === 'entitlement.granted')) await moveIfMerged(ctx, snapshot);
   await callEntitlement(ctx, snapshot, snapshot.entitlementId, (object) =>
     object.published({ ...projectedOf(projection), requestId: ctx.cause }),
   );
+}
+
+/** Brings what a merged entitlement has left to its target. Idempotent. */
+export const deliverMoved = (ctx: Ctx, moved: Moved): Promise<void> =>
+  callEntitlement(ctx, moved.to, moved.to.entitlementId, (object) => object.receive({ moved, ...calledBy(ctx) }));
+
+/** Ends an entitlement for good, and brings what is left to the customer that it was merged into. Idempotent. */
+export async function moveEntitlement(ctx: Ctx, identity: EntitlementKey, customerId: string, customer: Customer): Promise<void> {
+  const into = { customerId, identity: entitlementKeyOf(identity, identity.productId, customer) };
+  const call = { identity, into, ...calledBy(ctx) };
+  const moved = await callEntitlement(ctx, identity, identity.entitlementId, (object) => object.mergeAway(call));
+  if (moved) await deliverMoved(ctx, moved);
+}
+
+/** Moves what was granted under the key of a customer that had been merged by then. */
+async function moveIfMerged(ctx: Shard, { entitlementId, merchantId, livemode, productId, customer }: EntitlementSnapshot): Promise<void> {
+  const survivor = await findSurvivor(ctx.db, customerIdOf(merchantId, livemode, customer));
+  if (survivor) await moveEntitlement(ctx, { entitlementId, merchantId, livemode, productId, customer }, survivor.id, survivor.customer);
 }
 
 /** Stores an object's balance after uses, which have no event. A newer copy is not overwritten. */

@@ -140,6 +140,7 @@ const newMembership = (now: number, purchase: Purchase): Membership => ({
   graceUntil: null,
   graceHours: purchase.graceHours ?? GRACE_HOURS,
   cancelledAt: null,
+  cancelReason: null,
   lastPaymentId: purchase.paymentId,
   deliverTo: purchase.deliverTo,
   delivery: null,

@@ -117,7 +117,8 @@ async function explainDenial(
     paid_through: isoOrNull(paidThrough),
     ...given('subscription_status', subscription?.status ?? null),
   };
-  const revoked = held?.status === 'revoked' ? { reason: 'revoked' } : {};
+  const merged = held?.mergedInto && { reason: 'merged', customer_id: held.mergedInto };
+  const revoked = merged || (held?.status === 'revoked' ? { reason: 'revoked' } : {});
   const left = remaining > 0 ? `Units left: ${remaining}. Units required: ${units}.` : null;
   return newDenial(reason, challenge, { left, balance, revoked });
 }

@@ -4,7 +4,7 @@ import { listLinks } from '#features/receipts/hash-chain.ts';
 import { ReceiptBody, toReceiptResource } from '#features/receipts/receipt.ts';
 import { MONEY_RETENTION_MS } from '#platform/db/idempotency-record.ts';
 import { pageRequest, toPage } from '#platform/db/page.ts';
-import { narrowToCustomer } from '#platform/db/search/customer.ts';
+import { narrowToCustomers } from '#platform/db/search/customer.ts';
 import { TxSignature } from '#platform/http/bodies/tx-signature.ts';
 import { countedLessWith, ModeQuery, ok, PageQuery, pageOf } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
@@ -27,8 +27,8 @@ export const merchantPaymentRoutes = routes('Payments', 'payments')
     query: z.object({ ...PageQuery, ...FilterQuery, ...ModeQuery }).check(refuseReversed),
     returns: pageOf(PaymentBody, 'PaymentPage'),
     answer: async ({ scope, query }) => {
-      const customer = await narrowToCustomer(scope, query.customer_id, { customerRef: query.customer_ref });
-      const filter = filterOf(query, customer);
+      const customers = await narrowToCustomers(scope, query.customer_id, { customerRef: query.customer_ref });
+      const filter = filterOf(query, customers);
       const page = pageRequest(query, filter.status !== undefined && filter.productId !== undefined ? COUNTED_FILTERED_MAX : undefined);
       const found = await listPayments(scope, filter, page);
       const paymentIds = found.items.map(({ id }) => id);

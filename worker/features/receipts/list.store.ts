@@ -3,10 +3,12 @@ import type { Scope, Tenant } from '#platform/context.ts';
 import { amongIds, setOfIds } from '#platform/db/among.ts';
 
 import { countRows, type PageRequest, type RowQuery, readSlice, rowsOf } from '#platform/db/page.ts';
+import { rowsOfCustomer } from '#platform/db/search/customer.ts';
 import { listNamedPayments } from '#platform/db/search/named.ts';
-import { archivedReceipts } from '#platform/db/tables/archives.ts';
+import { archivedPayments, archivedReceipts } from '#platform/db/tables/archives.ts';
 import { payments } from '#platform/db/tables/payments.ts';
 import { receipts } from '#platform/db/tables/receipts.ts';
+import type { Customer } from '#rules/balance.ts';
 import { bySearchTerms } from './search.store.ts';
 import { loadArchivedReceipts, receiptsOfPayments } from './store.ts';
 
@@ -20,6 +22,8 @@ export interface ReceiptFilter {
   wallet?: string;
   productId?: string;
   direction?: (typeof DIRECTIONS)[number];
+  /** Customers of the payments. Receipts for plans have none. */
+  customers?: readonly Customer[];
   /** Prefix of an id or reference of the payment, or complete terms of the product name or metadata. */
   q?: string;
 }
@@ -27,8 +31,13 @@ export interface ReceiptFilter {
 type Cursor = Pick<Slice[number]['item'], 'isPaidByOwner' | 'seq' | 'afterSeq'> & Pick<Slice[number], 'position' | 'rowNumber'>;
 
 /** Compares by value, not by index: the unary plus makes SQLite use the index of the search, or of the receipt chain. */
-const isInFilter = (table: Table, owner: Tenant, { wallet, productId, direction = 'received' }: ReceiptFilter): SQL =>
+const isInFilter = (table: Table, owner: Tenant, { wallet, productId, customers, direction = 'received' }: ReceiptFilter): SQL =>
   and(
+    customers &&
+      sql`+${table.paymentId} IN (${sql.join(
+        [payments, archivedPayments].map((sold) => rowsOfCustomer(sold, owner, customers, 'id')),
+        sql` UNION ALL `,
+      )})`,
     ...[
       [table.merchantId, owner.merchantId] as const,
       [table.livemode, owner.livemode] as const,
@@ -95,7 +104,8 @@ export async function hasMoreReceipts(ctx: Owner, filter: ReceiptFilter, max: nu
 /** `limit`: rows that are read in order. The query may then leave out later ones. */
 type RowsAfter = (cursor: Cursor | null, limit?: number) => RowQuery;
 
-const isPlain = ({ wallet, productId, q }: ReceiptFilter): boolean => wallet === undefined && productId === undefined && !q;
+const isPlain = ({ wallet, productId, customers, q }: ReceiptFilter): boolean =>
+  wallet === undefined && productId === undefined && customers === undefined && !q;
 
 const receiptChainsOf = ({ direction = 'received' }: ReceiptFilter): boolean[] =>
   direction === 'all' ? [false, true] : [direction === 'paid'];
@@ -158,7 +168,7 @@ async function rowsToWalk(ctx: Owner, filter: ReceiptFilter): Promise<RowsAfter>
 /** Returns the queries of a filter. The second runs only if the first finds nothing. */
 async function chooseQueries(owner: Owner, filter: ReceiptFilter): Promise<[RowsAfter] | [RowsAfter, RowsAfter]> {
   const { q } = filter;
-  if (!q) return [byPayment(owner, filter)];
+  if (!q) return [filter.customers ? byCustomer(owner, filter, filter.customers) : byPayment(owner, filter)];
   const checked = (table: Table) => isInFilter(table, owner, filter);
   const searched = await bySearchTerms(owner, q, receiptChainsOf(filter), checked);
   const named = await listNamedPayments(owner, q);
@@ -209,6 +219,18 @@ function byPayment(owner: Owner, filter: ReceiptFilter): RowsAfter {
     selectFrom(table, sql`${ofReceiptChain(table, owner, true)} AND ${isInFilter(table, owner, filter)}`),
   );
   return byTime(receiptChainsOf(filter).flatMap((isPaid) => (isPaid ? paid : received)));
+}
+
+/** Lists receipts of customers, newest first. The receipt of a payment is archived before the payment is. */
+function byCustomer(owner: Owner, filter: ReceiptFilter, customers: readonly Customer[]): RowsAfter {
+  const branch = (sold: typeof payments | typeof archivedPayments, table: Table) =>
+    selectFrom(
+      table,
+      sql`${sold}.rowid IN (${rowsOfCustomer(sold, owner, customers)}) AND ${isInFilter(table, owner, { ...filter, customers: undefined })}`,
+      sql`${sold} CROSS JOIN ${table} ON ${sold === payments && table === receipts ? sql`${receipts.id} = ${payments.receiptId}` : sql`${table.paymentId} = ${sold.id}`}`,
+      sql`${sold.createdAt}`,
+    );
+  return byTime([branch(payments, receipts), branch(payments, archivedReceipts), branch(archivedPayments, archivedReceipts)]);
 }
 
 const byTime =

@@ -5,7 +5,8 @@ import { COUNTED_FILTERED_MAX } from '#core/limits.ts';
 import { iso } from '#core/time.ts';
 import { homeOf, readNear } from '#platform/db/directory.ts';
 import { pageRequest, toPage } from '#platform/db/page.ts';
-import { countedLessWith, idOf, PageQuery, pageOf, Timestamp } from '#platform/http/openapi.ts';
+import { narrowToCustomers } from '#platform/db/search/customer.ts';
+import { countedLessWith, idOf, OfCustomer, PageQuery, pageOf, Timestamp } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
 import { didDocument, didOf } from '#protocols/x402/offer-receipt.ts';
 import { receiptKeySet, verifyReceipt } from './document.ts';
@@ -24,6 +25,7 @@ export const ReceiptQuery = {
       'Search text: the beginning (4 characters or more) of a payment id, receipt id, signature, wallet or email address, or words of the product name, invoice number, reference or billed name.',
     ),
   product_id: idOf<ProductId>().optional().describe('Return only objects of this product.'),
+  customer_id: OfCustomer,
   direction: z.enum(DIRECTIONS).default('received').describe('Direction of the receipts: received payments, payments for plans, or both.'),
 };
 const VerificationBody = z
@@ -61,9 +63,10 @@ export const receiptRoutes = routes('Receipts', 'receipts')
     description: `Lists receipts, newest first. ${countedLessWith('`q`')}`,
     query: { ...PageQuery, ...ReceiptQuery },
     returns: pageOf(ReceiptBody, 'ReceiptPage'),
-    answer: async ({ scope, query: { wallet, q, product_id: productId, direction, ...query } }) => {
+    answer: async ({ scope, query: { wallet, q, product_id: productId, customer_id: customerId, direction, ...query } }) => {
       const page = pageRequest(query, q === undefined ? undefined : COUNTED_FILTERED_MAX);
-      const found = await listReceipts(scope, { wallet, q, productId, direction }, page);
+      const customers = await narrowToCustomers(scope, customerId);
+      const found = await listReceipts(scope, { wallet, q, productId, customers, direction }, page);
       const ids = found.items.map(({ id }) => id);
       const [invoices, links] = await Promise.all([listMetadata(scope.db, ids), listLinks(scope, found.items)]);
       const own = (id: ReceiptId) => ({ invoice: invoices.get(id), link: links.get(id) });

@@ -184,11 +184,15 @@ export async function loadTimeline(scope: Scope, about: { paymentId: string } | 
   for (const { key } of objects) all.push(...(await readArchivedEvents(scope, key, subjectId)));
   all.push(...openEvents(rows));
   const happened = all.filter((event) => event[name] === subjectId);
+  return { events: happened, deliveries: await listDeliveriesOf(scope, happened) };
+}
+
+/** Deliveries of events, in storage order. */
+export function listDeliveriesOf({ db }: Scope, happened: readonly StoredEvent[]) {
   const { id: deliveryId, eventId, eventType, status, createdAt, completedAt } = webhookDeliveries;
-  const deliveries = await db
+  return db
     .select({ id: deliveryId, eventId, eventType, status, createdAt, completedAt })
     .from(webhookDeliveries)
     .where(inArray(eventId, setOf(happened.map((event) => event.id))))
     .orderBy(asc(deliveryId));
-  return { events: happened, deliveries };
 }

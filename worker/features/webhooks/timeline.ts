@@ -1,8 +1,9 @@
 import { z } from '@hono/zod-openapi';
 import { ApiError } from '#core/errors.ts';
+import { TIMELINE } from '#core/limits.ts';
 import { iso } from '#core/time.ts';
 import type { Scope } from '#platform/context.ts';
-import { Timestamp } from '#platform/http/openapi.ts';
+import { orNull, positiveInteger, Timestamp } from '#platform/http/openapi.ts';
 import { loadTimeline } from './events.store.ts';
 
 export const TimelineItem = z.object({
@@ -16,8 +17,8 @@ export const TimelineItem = z.object({
 
 type Item = z.infer<typeof TimelineItem>;
 
-async function listItems(ctx: Scope, about: { paymentId: string } | { membershipId: string }): Promise<Item[]> {
-  const found = await loadTimeline(ctx, about);
+/** Lists events and their deliveries, oldest first. */
+export function toTimelineItems(found: Awaited<ReturnType<typeof loadTimeline>>): Item[] {
   const items = [
     ...found.events.map(({ createdAt: at, type, id }) => ({ at, kind: 'event' as const, type, event_id: id })),
     ...found.deliveries.map((delivery) => ({
@@ -40,6 +41,18 @@ interface TimelinePage {
   limit: number;
 }
 
+export const TimelineLimit = positiveInteger(TIMELINE.max)
+  .default(TIMELINE.default)
+  .openapi({ type: 'integer', minimum: 1, maximum: TIMELINE.max, default: TIMELINE.default })
+  .describe('Maximum number of entries.');
+
+export const TimelineBody = z
+  .object({
+    items: z.array(TimelineItem),
+    next: orNull(z.string()).describe('Cursor of the next page; null on the last page.'),
+  })
+  .openapi('WebhookTimeline');
+
 const cursorOf = ({ event_id, delivery_id }: Item): string => String(delivery_id ?? event_id);
 
 /** Returns one page of a timeline. Null if the subject is not this merchant's. Throws 422 for an unknown cursor. */
@@ -48,7 +61,7 @@ export async function readTimeline(
   about: { paymentId: string } | { membershipId: string },
   { order, after, limit }: TimelinePage,
 ): Promise<{ items: Item[]; next: string | null } | null> {
-  const items = await listItems(ctx, about);
+  const items = toTimelineItems(await loadTimeline(ctx, about));
   if (items.length === 0) return null;
   if (order === 'desc') items.reverse();
   const from = after === undefined ? 0 : items.findIndex((item) => cursorOf(item) === after) + 1;

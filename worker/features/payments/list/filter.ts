@@ -72,8 +72,9 @@ export const refuseReversed: z.core.CheckFn<Query> = ({ value, issues }) => {
 
 type Query = { [K in keyof typeof FilterQuery]?: z.infer<(typeof FilterQuery)[K]> };
 
-/** Builds the filter of a query, and of the customer that it names by id. Contradicting fields match nothing. */
-export function filterOf(query: Query, customer?: Customer): PaymentFilter {
+/** Builds the filter of a query, and of the customers that it names by id. Contradicting fields match nothing. */
+export function filterOf(query: Query, customers: Customer[] = []): PaymentFilter {
+  const [customer, ...merged] = customers;
   const { rail_id: railId, asset } = query;
   const railAsset = railId && RAILS[railId].asset;
   return {
@@ -81,7 +82,9 @@ export function filterOf(query: Query, customer?: Customer): PaymentFilter {
     productId: query.product_id,
     customerRef: query.customer_ref,
     wallet: query.wallet,
-    ...(customer && ('customerRef' in customer ? customer : { customerWallet: customer.walletAddress })),
+    ...(merged.length > 0
+      ? { customerRef: undefined, customers }
+      : customer && ('customerRef' in customer ? customer : { customerWallet: customer.walletAddress })),
     txSignature: query.tx_signature,
     q: query.q,
     createdFrom: at(query.created_from),

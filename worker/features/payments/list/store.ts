@@ -5,10 +5,11 @@ import type { Scope } from '#platform/context.ts';
 import { boundId, idOfText, jsonRows } from '#platform/db/among.ts';
 import { subjectsOfTransaction } from '#platform/db/outcome.ts';
 import { listWithArchive, type PageRequest, type RowQuery, rowsOf } from '#platform/db/page.ts';
-import { boughtBy, paidFor } from '#platform/db/search/customer.ts';
+import { boughtBy, paidFor, rowsOfCustomer } from '#platform/db/search/customer.ts';
 import { listNamedPayments, productsNamed, SEARCHED_MAX } from '#platform/db/search/named.ts';
 import { archivedPayments } from '#platform/db/tables/archives.ts';
 import { payments } from '#platform/db/tables/payments.ts';
+import type { Customer } from '#rules/balance.ts';
 import type { RailOrigin } from '#rules/product-rails.ts';
 import type { PaymentStatus } from '#rules/states.ts';
 import { loadArchivedBodies } from '../store.ts';
@@ -24,6 +25,8 @@ interface IndexedFilter {
   buyer?: string | undefined;
   /** Email address that the buyer gave. The archive has none. */
   email?: string | undefined;
+  /** Several customers, of which one survived. */
+  customers?: readonly Customer[] | undefined;
   paymentId?: string | undefined;
   txSignature?: string | undefined;
   /** Epoch ms, half-open. */
@@ -67,14 +70,22 @@ function partsOf({ status, paymentId, txSignature, ...named }: IndexedFilter, is
   if (status !== undefined) return [sql`${PENDING} AND +status = ${status}`];
   const isNarrowed =
     isNamed ||
-    [named.productId, named.customerRef, named.wallet, named.customerWallet, named.buyer, named.email, paymentId, txSignature].some(
-      (value) => value !== undefined,
-    );
+    [
+      named.customers,
+      named.productId,
+      named.customerRef,
+      named.wallet,
+      named.customerWallet,
+      named.buyer,
+      named.email,
+      paymentId,
+      txSignature,
+    ].some((value) => value !== undefined);
   return isNarrowed ? [undefined] : [CONFIRMED, FAILED, PENDING];
 }
 
 function indexedBy(table: Table, scope: Scope, filter: IndexedFilter, part: SQL | undefined): SQL {
-  const { productId, customerRef, wallet, email, paymentId, txSignature, createdFrom, createdTo } = filter;
+  const { productId, customerRef, wallet, customers, email, paymentId, txSignature, createdFrom, createdTo } = filter;
   const narrowed: [SQLiteColumn, unknown][] = [
     [table.productId, productId],
     [table.customerRef, customerRef],
@@ -83,6 +94,7 @@ function indexedBy(table: Table, scope: Scope, filter: IndexedFilter, part: SQL 
   ];
   return and(
     rowsOf(table, scope, narrowed),
+    customers && sql`${table}.rowid IN (${rowsOfCustomer(table, scope, customers)})`,
     part,
     email === undefined ? undefined : sql`email = ${email} AND email IS NOT NULL`,
     txSignature === undefined ? undefined : ofTransaction(table, txSignature, scope),
@@ -141,7 +153,7 @@ export async function listPayments(ctx: Scope, { q, ...filter }: PaymentFilter, 
   const read = (searched: SearchedFilter, named: string[] | null) => {
     const selected = { ...filter, ...searched };
     const rowsOfCustomer = (table: Table, part?: SQL): SQL[] => {
-      const theirs = customerWallet === undefined ? buyer && boughtBy(table, buyer) : paidFor(table, customerWallet);
+      const theirs = customerWallet === undefined ? buyer && boughtBy(table, buyer) : paidFor(table, [customerWallet]);
       const parts = theirs ? theirs.map((isTheirs) => and(isTheirs, part)) : [part];
       return parts.map((one) => rowsIn(table, ctx, selected, named, one));
     };

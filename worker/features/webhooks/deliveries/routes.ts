@@ -1,15 +1,15 @@
 import { z } from '@hono/zod-openapi';
 import { ApiError, raise } from '#core/errors.ts';
 import type { EndpointId, MembershipId, PaymentId } from '#core/ids.ts';
-import { COUNTED_FILTERED_MAX, TIMELINE } from '#core/limits.ts';
+import { COUNTED_FILTERED_MAX } from '#core/limits.ts';
 import { pageRequest, toPage } from '#platform/db/page.ts';
-import { countedLessWith, idOf, orNull, PageQuery, pageOf, positiveInteger } from '#platform/http/openapi.ts';
+import { countedLessWith, idOf, PageQuery, pageOf, positiveInteger } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
 import { DELIVERY } from '#rules/states.ts';
 import { findEvent, listEvents } from '../events.store.ts';
 import { DeliveryBody, EventBody, EventPage, EventQuery, toDeliveryResource, toEventPage, toEventResource } from '../resource.ts';
 import { listDeliveries } from '../store.ts';
-import { readTimeline, TimelineItem } from '../timeline.ts';
+import { readTimeline, TimelineBody, TimelineLimit } from '../timeline.ts';
 import { replayDelivery } from './replay.ts';
 import { readDelivery, SentDeliveryBody } from './sent.ts';
 
@@ -76,17 +76,9 @@ export const deliveryRoutes = routes('Webhooks', 'webhooks')
       membership_id: idOf<MembershipId>().optional(),
       order: z.enum(['asc', 'desc']).default('asc').describe('Order of the events: oldest first (`asc`) or newest first.'),
       after: z.string().max(64).optional().describe('Value of `next` from the previous page.'),
-      limit: positiveInteger(TIMELINE.max)
-        .default(TIMELINE.default)
-        .openapi({ type: 'integer', minimum: 1, maximum: TIMELINE.max, default: TIMELINE.default })
-        .describe('Maximum number of entries.'),
+      limit: TimelineLimit,
     },
-    returns: z
-      .object({
-        items: z.array(TimelineItem),
-        next: orNull(z.string()).describe('Cursor of the next page; null on the last page.'),
-      })
-      .openapi('WebhookTimeline'),
+    returns: TimelineBody,
     codes: ['not_found'],
     answer: async ({ scope, query: { payment_id: paymentId, membership_id: membershipId, ...wanted } }) => {
       const about = paymentId === undefined ? membershipId !== undefined && { membershipId } : membershipId === undefined && { paymentId };

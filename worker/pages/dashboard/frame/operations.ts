@@ -83,6 +83,7 @@ export const OPERATIONS = {
   search: 'GET /v1/search',
   getCustomer: 'GET /v1/customers/{customer_id}',
   getCustomerState: 'GET /v1/customers/{customer_id}/state',
+  mergeCustomer: 'POST /v1/customers/{customer_id}/merge',
   updateCustomer: 'PATCH /v1/customers/{customer_id}',
   grantEntitlement: 'POST /v1/access/entitlements/grant',
   listPayoutWallets: 'GET /v1/account/payouts',

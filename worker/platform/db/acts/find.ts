@@ -1,7 +1,7 @@
 import { eq, type SQL, sql } from 'drizzle-orm';
 import { actKeyOf } from '#core/ids.ts';
 import { type EventType, isRare } from '#rules/events.ts';
-import { boundId, idField, jsonRows, setOf } from '../among.ts';
+import { boundId, idField, jsonRows, setOf, setOfIds } from '../among.ts';
 import { NUMBERS_PER_MS } from '../partitions/numbers.ts';
 import { ACT_EVENTS_MAX, events } from '../tables/events.ts';
 
@@ -57,6 +57,22 @@ export const isOfType = (type: EventType, last: SQL): SQL =>
 export const isInActsAbout = (about: 'payment_id' | 'membership_id', subjectId: string, leads: readonly Lead[]): SQL =>
   sql`act_seq IN (SELECT seq FROM acts WHERE ${sql.raw(about)} = ${boundId(subjectId)}
     UNION SELECT seq FROM acts WHERE ${hasKeyIn(sql`SELECT value FROM ${listOf(keysOf(leads))}`)})`;
+
+/** Newest acts that a lead led, of `isInActsOf`. */
+const NEWEST_LED = 20;
+
+/** SQL condition on `events`: of an act about one of these payments or memberships, or of the newest that a lead led. */
+export const isInActsOf = (
+  merchantId: string,
+  about: { payments: readonly string[]; memberships: readonly string[]; leads: readonly Lead[] },
+): SQL => {
+  const keys = about.leads.flatMap(({ id, version }) =>
+    Array.from({ length: Math.min(version, NEWEST_LED) }, (_, later) => actKeyOf(id, version - later, merchantId)),
+  );
+  return sql`act_seq IN (SELECT seq FROM acts WHERE payment_id IN ${setOfIds(about.payments)}
+    UNION SELECT seq FROM acts WHERE membership_id IN ${setOfIds(about.memberships)}
+    UNION SELECT seq FROM acts WHERE ${hasKeyIn(sql`SELECT value FROM ${listOf(keys)}`)})`;
+};
 
 const hasKeyIn = (keys: SQL): SQL => sql`substr(acts.id, 15) IN (${keys})`;
 

@@ -54,6 +54,8 @@ export const customers = sqliteTable(
     /** Wallet of a customer without a reference. */
     walletAddress: addressBytes('wallet_address'),
     customerRef: text('customer_ref'),
+    /** Customer that this one was merged into, itself merged into none. Lists leave the row out, and the fold continues to write it. */
+    mergedInto: uuidBytes('merged_into').$type<CustomerId>(),
     /** Details that the merchant noted. */
     email: text('email'),
     name: text('name'),
@@ -74,6 +76,7 @@ export const customers = sqliteTable(
     // The two orders of the list. Each sale writes the first one, at most once a minute and customer.
     index('customers_by_last_seen').on(table.merchantId, table.livemode, table.lastSeenAt),
     index('customers_by_creation').on(table.merchantId, table.livemode, table.createdAt),
+    index('customers_by_survivor').on(table.mergedInto).where(sql`merged_into IS NOT NULL`),
     index('customers_by_email').on(table.merchantId, table.livemode, table.email).where(sql`email IS NOT NULL`),
     index('sandbox_customers_by_ref')
       .on(table.merchantId, table.livemode, table.customerRef)

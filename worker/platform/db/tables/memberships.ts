@@ -33,6 +33,7 @@ export const memberships = sqliteTable(
     /** Grace in hours that the last purchase granted. Later product edits do not shorten it. */
     graceHours: integer('grace_hours').notNull().default(72),
     cancelledAt: instant('cancelled_at'),
+    cancelReason: text('cancel_reason').$type<'merged'>(),
     lastPaymentId: uuidBytes('last_payment_id').$type<PaymentId>().notNull(),
     deliverTo: json<DeliverTo>('deliver_to'),
     /** Written only with the placement's row, in one batch, without a version of the membership. */

@@ -1,5 +1,5 @@
-import { acted, idempotent, numberOf } from '../../frame/acts.ts';
-import { ActForm, SelectField, Table, TextField, Time } from '../../frame/fields.tsx';
+import { acted, idempotent, notTyped, numberOf } from '../../frame/acts.ts';
+import { ActForm, ConfirmField, SelectField, Table, TextField, Time } from '../../frame/fields.tsx';
 import { Facts, listBody } from '../../frame/list.tsx';
 import { type Definition, linkTo, type Screen } from '../../frame/screen.tsx';
 import type { Product } from './products.tsx';
@@ -124,6 +124,14 @@ export const CUSTOMER: Definition = {
             />
           </ActForm>
         </section>
+        <section>
+          <h2>Merge</h2>
+          <p>Everything that another customer has moves here for good: payments, receipts, uses and time.</p>
+          <ActForm screen={screen} act="merge" submit="Merge into this customer" isFinal>
+            <TextField screen={screen} act="merge" name="other" label="Id or reference of the other customer" max={180} />
+            <ConfirmField screen={screen} act="merge" name="merge" />
+          </ActForm>
+        </section>
       </>
     );
   },
@@ -139,6 +147,18 @@ export const CUSTOMER: Definition = {
         const { product_id, reason } = form;
         const body = { product_id, reason, customer, days: numberOf(form.days), units: numberOf(form.units) };
         return acted(await screen.operations.call('grantEntitlement', { query, body, ...idempotent(form) }));
+      },
+    },
+    merge: {
+      done: 'The customers are one.',
+      async run(screen, form) {
+        if (form.confirm?.trim() !== 'merge') return notTyped(screen.c, 'merge');
+        const [query, other] = [{ mode: screen.mode }, form.other?.trim() ?? ''];
+        const found = await screen.operations.call<{ items: Customer[] }>('listCustomers', { query: { ...query, customer_ref: other } });
+        if (!found.ok) return found;
+        const from = found.value.items[0]?.customer_id ?? other;
+        const merged = { params: paramsOf(screen), query, body: { from }, ...idempotent(form) };
+        return acted(await screen.operations.call('mergeCustomer', merged));
       },
     },
     save: {

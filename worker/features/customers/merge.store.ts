@@ -1,0 +1,101 @@
+import { and, eq, inArray, type SQL, sql } from 'drizzle-orm';
+import type { CustomerId } from '#core/ids.ts';
+import type { Scope } from '#platform/context.ts';
+import { abortIfExists, type Write } from '#platform/db/commit.ts';
+import { rowsOf } from '#platform/db/page.ts';
+import { type CustomerRow, customers } from '#platform/db/tables/entitlements.ts';
+import { type Membership, memberships } from '#platform/db/tables/memberships.ts';
+import { meteredSessions } from '#platform/db/tables/settlements.ts';
+import { subscriptionAuthorizations } from '#platform/db/tables/subscriptions/authorizations.ts';
+import { casUpdate, stepRows } from '#platform/db/versioned.ts';
+import type { Customer } from '#rules/balance.ts';
+import { keyTextOf } from './store.ts';
+
+/** Memberships of one customer that a merge changes. */
+export const MEMBERSHIPS_MAX = 25;
+
+const RUNNING = {
+  subscription: ['pending', 'active', 'past_due', 'cancel_requested', 'requires_reapproval'],
+  metered_session: ['open', 'closing'],
+} as const;
+
+/** Conditions of what runs for a customer and prevents a merge. */
+function running(scope: Scope, key: Customer) {
+  const ofKey = (ref: SQL, wallet: SQL): SQL => ('customerRef' in key ? ref : sql`(${wallet} AND customer_ref IS NULL)`);
+  const [ref, wallet] = 'customerRef' in key ? [key.customerRef, ''] : ['', key.walletAddress];
+  const [authorizations, sessions] = [subscriptionAuthorizations, meteredSessions];
+  return {
+    subscription: {
+      table: authorizations,
+      where: and(
+        rowsOf(authorizations, scope),
+        ofKey(eq(authorizations.customerRef, ref), eq(authorizations.subscriberWallet, wallet)),
+        sql`+${inArray(authorizations.status, [...RUNNING.subscription])}`,
+      ),
+    },
+    metered_session: {
+      table: sessions,
+      where: and(
+        rowsOf(sessions, scope),
+        ofKey(eq(sessions.customerRef, ref), sql`coalesce(customer_wallet, payer_wallet) = ${wallet}`),
+        inArray(sessions.status, [...RUNNING.metered_session]),
+      ),
+    },
+  };
+}
+
+export async function findRunning(scope: Scope, key: Customer): Promise<'subscription' | 'metered_session' | null> {
+  const { subscription, metered_session } = running(scope, key);
+  const [authorizations, sessions] = await scope.db.batch([
+    scope.db.select({ one: sql`1` }).from(subscription.table).where(subscription.where).limit(1),
+    scope.db.select({ one: sql`1` }).from(metered_session.table).where(metered_session.where).limit(1),
+  ]);
+  if (authorizations.length > 0) return 'subscription';
+  return sessions.length > 0 ? 'metered_session' : null;
+}
+
+export const abortIfRunning = (scope: Scope, key: Customer): Write[] =>
+  Object.values(running(scope, key)).map(({ table, where }) => abortIfExists(scope, table, where));
+
+/** Lists the memberships of both customers: of `from` at most one more than a merge changes. */
+export async function listBothMemberships(scope: Scope, from: Customer, into: Customer): Promise<[Membership[], Membership[]]> {
+  const of = (key: Customer) =>
+    scope.db
+      .select()
+      .from(memberships)
+      .where(rowsOf(memberships, scope, [[memberships.customerKey, keyTextOf(key)]]));
+  const products = scope.db
+    .select({ id: memberships.productId })
+    .from(memberships)
+    .where(rowsOf(memberships, scope, [[memberships.customerKey, keyTextOf(from)]]));
+  const ofProducts = and(
+    rowsOf(memberships, scope, [[memberships.customerKey, keyTextOf(into)]]),
+    inArray(memberships.productId, products),
+  );
+  return scope.db.batch([of(from).limit(MEMBERSHIPS_MAX + 1), scope.db.select().from(memberships).where(ofProducts)]);
+}
+
+/** Moves a membership with its delivery to another customer. */
+export const rekeyMembership = (scope: Scope, membership: Membership, key: Customer): Write[] =>
+  casUpdate(scope, memberships, membership, {
+    customerKey: keyTextOf(key),
+    customerRef: 'customerRef' in key ? key.customerRef : null,
+    walletAddress: 'walletAddress' in key ? key.walletAddress : membership.walletAddress,
+    updatedAt: scope.now,
+  });
+
+/** Points `from`, and all that were merged into it, to the survivor. Aborts the batch if either changed. */
+export const mergeRows = (scope: Scope, from: CustomerRow, into: CustomerRow): Write[] => [
+  ...casUpdate(scope, customers, into, { updatedAt: scope.now }),
+  ...casUpdate(scope, customers, from, { mergedInto: into.id, updatedAt: scope.now }),
+  stepRows(scope.db, customers, { mergedInto: into.id }, and(eq(customers.mergedInto, from.id), isInTenant(scope, scope.livemode))),
+];
+
+export const isOfOtherMode = async (scope: Scope, id: CustomerId): Promise<boolean> => {
+  const isIt = and(eq(customers.id, id), isInTenant(scope, !scope.livemode));
+  return (await scope.db.select({ one: sql`1` }).from(customers).where(isIt)).length > 0;
+};
+
+/** The plus signs force the index of the id. */
+const isInTenant = ({ merchantId }: Scope, livemode: boolean): SQL =>
+  sql`+${eq(customers.merchantId, merchantId)} AND +${eq(customers.livemode, livemode)}`;

@@ -1,0 +1,151 @@
+import { ApiError, formatErrorChain, raise } from '#core/errors.ts';
+import type { CustomerId } from '#core/ids.ts';
+import { entitlementKeyOf, moveEntitlement } from '#features/entitlements/entitlement.ts';
+import { membershipChange } from '#features/memberships/membership.ts';
+import { loadScope } from '#platform/chain/scope.ts';
+import type { Scope, Shard } from '#platform/context.ts';
+import { type Change, transact } from '#platform/db/commit.ts';
+import { type StoreAnswer, unchangedWithAnswer, withAnswer } from '#platform/db/once.ts';
+import type { CustomerRow } from '#platform/db/tables/entitlements.ts';
+import type { StoredEvent } from '#platform/db/tables/events.ts';
+import type { Membership } from '#platform/db/tables/memberships.ts';
+import { MEMBERSHIP } from '#rules/states.ts';
+import { readCustomer } from './customer.ts';
+import {
+  abortIfRunning,
+  findRunning,
+  isOfOtherMode,
+  listBothMemberships,
+  MEMBERSHIPS_MAX,
+  mergeRows,
+  rekeyMembership,
+} from './merge.store.ts';
+import { type CustomerResource, type ShownCustomer, toCustomerResource } from './resource.ts';
+import { loadHoldings } from './state.store.ts';
+import { customerKeyOf, findOwnRow } from './store.ts';
+
+/** Customers that one may absorb. */
+const MERGED_MAX = 20;
+
+interface Pair {
+  into: ShownCustomer;
+  from: ShownCustomer;
+  isMerged: boolean;
+}
+
+/**
+ * Merges `from` into a customer, with `customer.merged`. What entitlements have left moves after the commit: here, or else with the event.
+ * Throws 404, 409 state_conflict for what runs, 422 for the customer itself and another mode.
+ */
+export async function mergeCustomer(
+  ctx: Scope,
+  intoId: CustomerId,
+  fromId: CustomerId,
+  storeAnswer: StoreAnswer<ShownCustomer>,
+): Promise<ShownCustomer> {
+  let moved: CustomerRow | null = null;
+  const merged = await transact(ctx, { reload: () => loadPair(ctx, intoId, fromId) }, async ({ into, from, isMerged }) => {
+    if (isMerged) return unchangedWithAnswer(into, storeAnswer);
+    moved = from.row;
+    const change = await planMerge(ctx, into, from);
+    return withAnswer(change, storeAnswer(change.result, { before: into }));
+  });
+  if (moved)
+    await moveHoldings(ctx, moved, merged.row).catch((error: unknown) =>
+      ctx.note(`merge continues with its event: ${formatErrorChain(error)}`),
+    );
+  return merged;
+}
+
+async function loadPair(ctx: Scope, intoId: CustomerId, fromId: CustomerId): Promise<Pair> {
+  const into = await readCustomer(ctx, intoId);
+  const own = await findOwnRow(ctx, fromId);
+  if (!own && (await isOfOtherMode(ctx, fromId))) throw refusedFrom('Expected a customer of the same mode');
+  if (!own) return raise('not_found');
+  if (own.mergedInto === into.row.id) return { into, from: into, isMerged: true };
+  const from = await readCustomer(ctx, fromId);
+  if (from.row.id === into.row.id) throw refusedFrom('Expected another customer');
+  return { into, from, isMerged: false };
+}
+
+const refusedFrom = (msg: string): ApiError =>
+  new ApiError('validation_error', { problems: [{ loc: ['body', 'from'], msg, type: 'invalid_reference' }] });
+
+const conflict = (reason: string, detail: string): ApiError => new ApiError('state_conflict', { detail, meta: { reason } });
+
+async function planMerge(ctx: Scope, into: ShownCustomer, from: ShownCustomer): Promise<Change<ShownCustomer>> {
+  const [fromKey, intoKey] = [customerKeyOf(from.row), customerKeyOf(into.row)];
+  const running = await findRunning(ctx, fromKey);
+  if (running) throw conflict(running, 'End the native subscription or metered session of `from` first.');
+  const merged = [...into.merged, from.row, ...from.merged];
+  if (merged.length > MERGED_MAX) throw conflict('too_many', `A customer absorbs at most ${MERGED_MAX} others.`);
+  const [theirs, own] = await listBothMemberships(ctx, fromKey, intoKey);
+  if (theirs.length > MEMBERSHIPS_MAX) throw conflict('too_many', `\`from\` has more than ${MEMBERSHIPS_MAX} memberships.`);
+  const peers = new Map(own.map((membership) => [membership.productId, membership]));
+  const changes = theirs.map((membership): Change<unknown> => {
+    const peer = peers.get(membership.productId);
+    return peer
+      ? planMembershipMerge(ctx, membership, peer)
+      : { events: [], writes: rekeyMembership(ctx, membership, intoKey), result: null };
+  });
+  const row: CustomerRow = { ...into.row, updatedAt: ctx.now, version: into.row.version + 1 };
+  const after: ShownCustomer = { ...into, row, merged };
+  const event = {
+    ...{ merchantId: ctx.merchantId, livemode: ctx.livemode, type: 'customer.merged' as const },
+    subject: { type: 'customer' as const, id: row.id, version: row.version },
+    object: toCustomerResource(after),
+    previous: { merged_from: into.merged.map(({ id }) => id) },
+  };
+  return {
+    events: [event, ...changes.flatMap(({ events }) => events)],
+    writes: [...mergeRows(ctx, from.row, into.row), ...changes.flatMap(({ writes }) => writes), ...abortIfRunning(ctx, fromKey)],
+    result: after,
+  };
+}
+
+/** Cancels a membership and adds its remaining time to the survivor's for the same product. Access without an end wins. */
+function planMembershipMerge(ctx: Scope, from: Membership, into: Membership): Change<null> {
+  if (from.status !== 'active' && from.status !== 'grace') return { events: [], writes: [], result: null };
+  const { now } = ctx;
+  const ended = { status: MEMBERSHIP.next(from.status, 'revoke'), graceUntil: null, cancelledAt: now, cancelReason: 'merged' as const };
+  const paidThrough = from.paidThrough === null ? now : Math.min(from.paidThrough, now);
+  const cancelled = membershipChange(ctx, 'membership.cancelled', from, { ...ended, paidThrough });
+  if (from.paidThrough !== null && from.paidThrough <= now) return { ...cancelled, result: null };
+  const extended = membershipChange(ctx, 'membership.renewed', into, {
+    status: MEMBERSHIP.next(into.status, 'renew'),
+    paidThrough: from.paidThrough === null || into.paidThrough === null ? null : Math.max(now, into.paidThrough) + from.paidThrough - now,
+    ...{ graceUntil: null, cancelledAt: null, cancelReason: null, deliverTo: into.deliverTo ?? from.deliverTo },
+  });
+  return { events: [...cancelled.events, ...extended.events], writes: [...cancelled.writes, ...extended.writes], result: null };
+}
+
+/** Moves what the entitlements of a merged customer have left. Idempotent. */
+async function moveHoldings(ctx: Scope, from: CustomerRow, into: Pick<CustomerRow, 'id' | 'customerRef' | 'walletAddress'>): Promise<void> {
+  const { products } = await loadHoldings(ctx, customerKeyOf(from));
+  for (const productId of products.keys())
+    await moveEntitlement(ctx, entitlementKeyOf(ctx, productId, customerKeyOf(from)), into.id, customerKeyOf(into));
+}
+
+/** Handles customer.merged: completes a merge that was cut off after its commit. Returns the events that failed. */
+export async function followMerged(shard: Shard, events: StoredEvent[]): Promise<StoredEvent[]> {
+  const failed: StoredEvent[] = [];
+  for (const event of events) {
+    const [object, previous] = [event.data.object as CustomerResource, event.data.previous as Pick<CustomerResource, 'merged_from'>];
+    try {
+      const ctx = await loadScope(shard, {
+        merchantId: event.merchantId as Scope['merchantId'],
+        livemode: event.livemode,
+        customerRef: null,
+      });
+      const into = await findOwnRow(ctx, object.customer_id as CustomerId);
+      for (const id of object.merged_from.filter((one) => !previous.merged_from.includes(one))) {
+        const from = await findOwnRow(ctx, id as CustomerId);
+        if (from && into) await moveHoldings(ctx, from, into);
+      }
+    } catch (error) {
+      shard.note(`merge of ${object.customer_id}: ${formatErrorChain(error)}`);
+      failed.push(event);
+    }
+  }
+  return failed;
+}
