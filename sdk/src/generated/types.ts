@@ -272,6 +272,9 @@ export interface PayoutWallet {
 /** Number of entries on all pages. Exact up to 10,000, with some filters up to 2,000: the description of each list names them. */
 export type Total = number;
 
+/** False if the list has more entries than `total`. */
+export type TotalExact = false;
+
 export interface DisownPayoutRequest {
   wallet_address: string;
 }
@@ -3767,8 +3770,7 @@ export interface PayoutWalletPage {
   total: Total;
   total_pages: number;
   has_more: boolean;
-  /** False if the list has more entries than `total`. */
-  total_exact?: false;
+  total_exact?: TotalExact;
 }
 
 export interface ProductPage {
@@ -3778,8 +3780,7 @@ export interface ProductPage {
   total: Total;
   total_pages: number;
   has_more: boolean;
-  /** False if the list has more entries than `total`. */
-  total_exact?: false;
+  total_exact?: TotalExact;
 }
 
 export interface PaymentPage {
@@ -3789,8 +3790,7 @@ export interface PaymentPage {
   total: Total;
   total_pages: number;
   has_more: boolean;
-  /** False if the list has more entries than `total`. */
-  total_exact?: false;
+  total_exact?: TotalExact;
 }
 
 export interface UnmatchedPage {
@@ -3800,8 +3800,7 @@ export interface UnmatchedPage {
   total: Total;
   total_pages: number;
   has_more: boolean;
-  /** False if the list has more entries than `total`. */
-  total_exact?: false;
+  total_exact?: TotalExact;
 }
 
 export interface MembershipPage {
@@ -3811,8 +3810,7 @@ export interface MembershipPage {
   total: Total;
   total_pages: number;
   has_more: boolean;
-  /** False if the list has more entries than `total`. */
-  total_exact?: false;
+  total_exact?: TotalExact;
 }
 
 export interface CustomerPage {
@@ -3822,8 +3820,7 @@ export interface CustomerPage {
   total: Total;
   total_pages: number;
   has_more: boolean;
-  /** False if the list has more entries than `total`. */
-  total_exact?: false;
+  total_exact?: TotalExact;
 }
 
 export interface BuyerPurchasePage {
@@ -3833,8 +3830,7 @@ export interface BuyerPurchasePage {
   total: Total;
   total_pages: number;
   has_more: boolean;
-  /** False if the list has more entries than `total`. */
-  total_exact?: false;
+  total_exact?: TotalExact;
 }
 
 export interface BuyerAccessPage {
@@ -3844,8 +3840,7 @@ export interface BuyerAccessPage {
   total: Total;
   total_pages: number;
   has_more: boolean;
-  /** False if the list has more entries than `total`. */
-  total_exact?: false;
+  total_exact?: TotalExact;
 }
 
 export interface BuyerSubscriptionPage {
@@ -3855,8 +3850,7 @@ export interface BuyerSubscriptionPage {
   total: Total;
   total_pages: number;
   has_more: boolean;
-  /** False if the list has more entries than `total`. */
-  total_exact?: false;
+  total_exact?: TotalExact;
 }
 
 export interface ReceiptPage {
@@ -3866,8 +3860,7 @@ export interface ReceiptPage {
   total: Total;
   total_pages: number;
   has_more: boolean;
-  /** False if the list has more entries than `total`. */
-  total_exact?: false;
+  total_exact?: TotalExact;
 }
 
 export interface WebhookEndpointPage {
@@ -3877,8 +3870,7 @@ export interface WebhookEndpointPage {
   total: Total;
   total_pages: number;
   has_more: boolean;
-  /** False if the list has more entries than `total`. */
-  total_exact?: false;
+  total_exact?: TotalExact;
 }
 
 export interface WebhookDeliveryPage {
@@ -3888,8 +3880,7 @@ export interface WebhookDeliveryPage {
   total: Total;
   total_pages: number;
   has_more: boolean;
-  /** False if the list has more entries than `total`. */
-  total_exact?: false;
+  total_exact?: TotalExact;
 }
 
 export interface EventPage {
@@ -3899,8 +3890,7 @@ export interface EventPage {
   total: Total;
   total_pages: number;
   has_more: boolean;
-  /** False if the list has more entries than `total`. */
-  total_exact?: false;
+  total_exact?: TotalExact;
   /** Present if the search for `event_type` ended before the last event, so the list may contain further entries: continue with it as `after`. `has_more` is then true. */
   next?: string;
 }
@@ -3912,8 +3902,7 @@ export interface SupportTicketPage {
   total: Total;
   total_pages: number;
   has_more: boolean;
-  /** False if the list has more entries than `total`. */
-  total_exact?: false;
+  total_exact?: TotalExact;
 }
 
 export interface AuditEntryPage {
@@ -3923,8 +3912,7 @@ export interface AuditEntryPage {
   total: Total;
   total_pages: number;
   has_more: boolean;
-  /** False if the list has more entries than `total`. */
-  total_exact?: false;
+  total_exact?: TotalExact;
 }
 
 export interface SearchPage {
@@ -3934,8 +3922,7 @@ export interface SearchPage {
   total: Total;
   total_pages: number;
   has_more: boolean;
-  /** False if the list has more entries than `total`. */
-  total_exact?: false;
+  total_exact?: TotalExact;
 }
 
 export interface EntitlementPage {
@@ -3945,8 +3932,7 @@ export interface EntitlementPage {
   total: Total;
   total_pages: number;
   has_more: boolean;
-  /** False if the list has more entries than `total`. */
-  total_exact?: false;
+  total_exact?: TotalExact;
 }
 
 export interface RailPage {
@@ -3956,8 +3942,7 @@ export interface RailPage {
   total: Total;
   total_pages: number;
   has_more: boolean;
-  /** False if the list has more entries than `total`. */
-  total_exact?: false;
+  total_exact?: TotalExact;
 }
 
 export interface RailSettingPage {
@@ -3967,8 +3952,7 @@ export interface RailSettingPage {
   total: Total;
   total_pages: number;
   has_more: boolean;
-  /** False if the list has more entries than `total`. */
-  total_exact?: false;
+  total_exact?: TotalExact;
 }
 
 export interface ProductRailPage {
@@ -3978,8 +3962,7 @@ export interface ProductRailPage {
   total: Total;
   total_pages: number;
   has_more: boolean;
-  /** False if the list has more entries than `total`. */
-  total_exact?: false;
+  total_exact?: TotalExact;
 }
 
 export interface CatalogueResourcePage {
@@ -4013,8 +3996,7 @@ export interface ListingPage {
   total: Total;
   total_pages: number;
   has_more: boolean;
-  /** False if the list has more entries than `total`. */
-  total_exact?: false;
+  total_exact?: TotalExact;
 }
 
 export interface NativeSubscriptionPage {
@@ -4024,8 +4006,7 @@ export interface NativeSubscriptionPage {
   total: Total;
   total_pages: number;
   has_more: boolean;
-  /** False if the list has more entries than `total`. */
-  total_exact?: false;
+  total_exact?: TotalExact;
 }
 
 export interface Event {

@@ -249,6 +249,8 @@ const Total = z.int().openapi('Total', {
     'Number of entries on all pages. Exact up to 10,000, with some filters up to 2,000: the description of each list names them.',
 });
 
+const TotalExact = z.literal(false).openapi('TotalExact', { description: 'False if the list has more entries than `total`.' });
+
 export const pageOf = <S extends z.ZodType, F extends z.ZodRawShape = Record<never, never>>(item: S, name: string, further = {} as F) =>
   z
     .object({
@@ -258,7 +260,7 @@ export const pageOf = <S extends z.ZodType, F extends z.ZodRawShape = Record<nev
       total: Total,
       total_pages: z.int(),
       has_more: z.boolean(),
-      total_exact: z.literal(false).optional().describe('False if the list has more entries than `total`.'),
+      total_exact: TotalExact.optional(),
       ...further,
     })
     .openapi(name);

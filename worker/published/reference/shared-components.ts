@@ -40,8 +40,9 @@ interface Document {
 
 /** Names for sets of codes that many responses share. */
 const FAMILIES: [name: string, codes: ErrorCode[]][] = [
-  ['IdempotencyKeyMalformed', ['idempotency_key_required', 'idempotency_key_too_long', 'idempotency_key_invalid']],
-  ['IdempotencyConflict', ['idempotency_conflict', 'idempotency_in_progress', 'idempotency_race']],
+  ['KeyMalformed', ['idempotency_key_required', 'idempotency_key_too_long', 'idempotency_key_invalid']],
+  ['KeyConflict', ['idempotency_conflict', 'idempotency_in_progress', 'idempotency_race']],
+  ['MediaType', ['unsupported_media_type']],
   ['InvalidRequest', ['validation_error', 'unknown_field']],
   ['Forbidden', ['invalid_authorization', 'account_suspended', 'account_deleted']],
   ['AccountClosed', ['account_suspended', 'account_deleted']],
