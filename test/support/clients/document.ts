@@ -74,9 +74,12 @@ export function exampleOf(given: Schema, belongings: Belongings, name = ''): unk
     // An announcement names an amount or units, never both.
     const wanted = WANTED.filter((one) => one in properties && !(one === 'units' && 'amount' in (example as object)));
     const names = new Set([...required, ...Object.keys(example as object), ...wanted]);
-    const shown = (one: string) =>
-      properties[one]!.properties || properties[one]!.$ref ? undefined : (example as Record<string, unknown>)[one];
-    const value = (one: string) => (belongings[one] === undefined ? shown(one) : undefined) ?? exampleOf(properties[one]!, belongings, one);
+    const shown = example as Record<string, unknown>;
+    const value = (one: string) => {
+      const inner = resolve(properties[one]!);
+      if (inner.properties) return exampleOf({ ...inner, example: inner.example ?? shown[one] }, belongings, one);
+      return (belongings[one] === undefined ? shown[one] : undefined) ?? exampleOf(inner, belongings, one);
+    };
     return Object.fromEntries([...names].filter((one) => one in properties).map((one) => [one, value(one)]));
   }
   if (schema.example !== undefined) return schema.example;

@@ -18,6 +18,7 @@ import type { Tenant } from '../people/tenant.ts';
 import { CONNECTOR_SECRETS } from '../runner/env.ts';
 import { emailedToken } from '../servers/mail.ts';
 import type { World } from '../world.ts';
+import { BUYER_MAKERS } from './made-buyers.ts';
 import { FACTOR_MAKERS } from './made-factors.ts';
 import { PEOPLE_MAKERS } from './made-people.ts';
 
@@ -32,6 +33,7 @@ export async function madeFor(w: World, name: string, tenant: Tenant): Promise<M
 
 const MAKERS: [RegExp, (w: World, tenant: Tenant, name: string) => Promise<Made>][] = [
   ...FACTOR_MAKERS,
+  ...BUYER_MAKERS,
   ...PEOPLE_MAKERS,
   [/subscription-plan/, makePlan],
   [/^PATCH .*\/keys\/\{/, makeSandboxKey],

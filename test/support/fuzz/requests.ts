@@ -79,6 +79,7 @@ function callersOf(operation: Operation): fc.Arbitrary<Caller> {
   const wanted: Caller[] = [
     ...(takes(operation, 'apiKey') ? (['key', 'key', 'key', 'sandboxKey'] as const) : []),
     ...(takes(operation, 'bearer') ? (['token', 'sandboxToken'] as const) : []),
+    ...(takes(operation, 'buyer') ? (['token', 'token'] as const) : []),
     ...(isOpen(operation) ? (['nobody', 'nobody'] as const) : []),
   ];
   return fc.oneof(

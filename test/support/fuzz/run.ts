@@ -10,6 +10,7 @@ import { SOAK, testEnv } from '../runner/env.ts';
 import { mailConfig } from '../servers/mail.ts';
 import { World } from '../world.ts';
 import { madeFor } from './made.ts';
+import { OF_BUYER } from './made-buyers.ts';
 import { CHANGES_PERSON } from './made-factors.ts';
 import { asMeant, type Cast, describePlan, type Plan, plansOf, type Sent, send } from './requests.ts';
 
@@ -104,7 +105,8 @@ export function fuzzRoutes(part: keyof typeof PARTS): void {
     /** A route that ends an account or a session uses a spare one, and one that buys a plan uses an account without a plan. */
     const makeCaller = async ({ path }: Target): Promise<Tenant> => {
       if (path.endsWith('/resolve')) return { ...owner, merchant: await openStaff(w) };
-      const isFor = /\/account\/(?:account|me\/security)$|\/auth\/switch$|\/activate\//.test(path) || CHANGES_PERSON.test(path);
+      const isFor =
+        /\/account\/(?:account|me\/security)$|\/auth\/switch$|\/activate\//.test(path) || CHANGES_PERSON.test(path) || OF_BUYER.test(path);
       return isFor ? { ...owner, merchant: await w.merchant('free') } : owner;
     };
     const ordered = [...chosen.filter((target) => !isLast(target)), ...chosen.filter(isLast)];

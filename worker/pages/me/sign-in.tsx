@@ -13,7 +13,7 @@ interface Asked {
   email?: string | undefined;
 }
 
-/** Page of somebody who is not signed in: by the wallet that paid, or by a link in an email. */
+/** Page of a buyer who is not signed in: by the wallet that paid, or by a link in an email. */
 export async function sendSignIn(page: PageContext, { notice, refusal, email }: Asked = {}): Promise<Response> {
   const say = await sayMe(page.locale);
   const { config } = page.c.var.ctx;

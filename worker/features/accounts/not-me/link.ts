@@ -54,7 +54,7 @@ export async function findDisputed(ctx: Ctx, token: string): Promise<Disputed> {
   const expiresAt = emailed.at + LIFE_MS;
   if (expiresAt <= ctx.wallNow || personStatusOf(account) === 'deleted') throw new ApiError('link_expired');
   const address = ownerAddresses(ctx, account).find((one) => isLinkMac(ctx, mac, ...linkContent(id, emailed, one))) ?? refuse();
-  const used = { id: `not-me:${sha256Hex(utf8(token))}`, expiresAt };
+  const used = { id: `not-me:${id}:${sha256Hex(utf8(token))}`, expiresAt };
   if (await findState(home.db, used.id)) throw new ApiError('link_expired');
   return { ...emailed, home, account, address, used };
 }

@@ -9,7 +9,7 @@ import type { Dictionary } from '../../locales/dictionaries.ts';
 import { fromBase64, toBase58 } from '../../parts/bytes.ts';
 import { formatMoney, formatPeriod, type Say, sayIn } from '../../parts/text.ts';
 import type { WalletTerms } from '../../parts/wallet-choice.ts';
-import { OWN_WALLET_NAMES } from '../wallets.ts';
+import { OWN_WALLET_NAMES } from '../wallets/wallets.ts';
 import { loadOrStore, readFacts, registerOwnWallet } from './own-wallet.ts';
 import { decimalOf, readTransfers, type TransferAsked } from './read-transfers.ts';
 import { newRejection, openWalletDialog } from './wallet-dialog.ts';

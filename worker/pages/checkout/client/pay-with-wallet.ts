@@ -1,5 +1,5 @@
-import { isSender, signWith, TO_PAY } from '../../browser/sign-with-wallet.ts';
-import { type OpenWallet, openWallet, WalletError } from '../../browser/wallets.ts';
+import { isSender, signWith, TO_PAY } from '../../browser/wallets/sign-with-wallet.ts';
+import { type OpenWallet, openWallet, WalletError } from '../../browser/wallets/wallets.ts';
 import type { PageFacts } from '../facts.ts';
 import type { PageNews, WalletEffect } from '../machine/events.ts';
 import { holdsTurn } from '../machine/next.ts';

@@ -1,8 +1,8 @@
 import { createRoot } from 'hono/jsx/dom/client';
 import { startServiceTime } from '../../browser/call-api.ts';
 import { hideBrokenPictures } from '../../browser/hide-broken-pictures.ts';
-import { TO_PAY } from '../../browser/sign-with-wallet.ts';
-import { listWallets, onWalletsChange } from '../../browser/wallets.ts';
+import { TO_PAY } from '../../browser/wallets/sign-with-wallet.ts';
+import { listWallets, onWalletsChange } from '../../browser/wallets/wallets.ts';
 import { drawQrCode } from '../../parts/qr.ts';
 import { formatPeriod, type Say, sayIn } from '../../parts/text.ts';
 import type { PageFacts } from '../facts.ts';

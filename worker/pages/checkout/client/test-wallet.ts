@@ -6,7 +6,7 @@
 
 import { loadOrStore, readFacts, registerOwnWallet } from '../../browser/own-wallet/own-wallet.ts';
 import { newRejection, openWalletDialog, type WalletDialog } from '../../browser/own-wallet/wallet-dialog.ts';
-import { OWN_WALLET_NAMES } from '../../browser/wallets.ts';
+import { OWN_WALLET_NAMES } from '../../browser/wallets/wallets.ts';
 import type { Dictionary } from '../../locales/dictionaries.ts';
 import { fromBase58, toBase64 } from '../../parts/bytes.ts';
 import { type Amount, formatMoney, formatPeriod, type Say, sayIn } from '../../parts/text.ts';

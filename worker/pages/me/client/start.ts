@@ -1,6 +1,6 @@
 import { callApi } from '../../browser/call-api.ts';
-import { signText, TO_SIGN_TEXT } from '../../browser/sign-text.ts';
-import { callWallet, listWallets, onWalletsChange, openWallet } from '../../browser/wallets.ts';
+import { signText, TO_SIGN_TEXT } from '../../browser/wallets/sign-text.ts';
+import { callWallet, listWallets, onWalletsChange, openWallet } from '../../browser/wallets/wallets.ts';
 import { toBase58 } from '../../parts/bytes.ts';
 import type { WalletTerms } from '../../parts/wallet-choice.ts';
 

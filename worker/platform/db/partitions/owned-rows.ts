@@ -115,6 +115,9 @@ const partitionOfLog =
   (row) =>
     `iif(substr(hex(${row}.merchant_id), 13, 1) = '7', ${inColumn(merchantId)(row)}, NULL)`;
 
+/** A used link of a person names the account after its kind: `not-me:<account id>:…`. Other states are of no partition. */
+const partitionOfState: PartitionSql = (row) => `iif(${row}.id GLOB 'not-me:*', substr(${row}.id, 28, 3), NULL)`;
+
 export const OWNED: readonly OwnedTable[] = [
   owned(accounts, accounts.id),
   owned(persons, persons.id),
@@ -124,6 +127,8 @@ export const OWNED: readonly OwnedTable[] = [
   owned(payoutWallets, payoutWallets.merchantId),
   owned(apiKeys, apiKeys.merchantId),
   owned(signInIdentities, signInIdentities.accountId),
+  // The first database holds the states of no partition.
+  owned(usedSignInStates, partitionOfState),
   owned(passkeys, passkeys.personId),
   owned(totpSecrets, totpSecrets.personId),
   owned(recoveryCodes, recoveryCodes.personId),
@@ -205,7 +210,7 @@ export const NOT_OWNED: readonly { where: string; tables: readonly SQLiteTable[]
   { where: 'the directory', tables: [names, moves] },
   {
     where: 'the first database, for the deployment',
-    tables: [alarms, communities, feePayerReadings, loginNonces, parkedMessages, platformChecks, usedSignInStates],
+    tables: [alarms, communities, feePayerReadings, loginNonces, parkedMessages, platformChecks],
   },
   { where: 'every database, alike', tables: [bouncedAddresses] },
   {

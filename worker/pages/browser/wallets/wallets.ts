@@ -1,7 +1,7 @@
 import { getWallets } from '@wallet-standard/app';
 import type { Wallet, WalletAccount } from '@wallet-standard/base';
-import { plain } from '../parts/text.ts';
-import { isTest, type WalletChoice, type WalletRefusal, type WalletTerms } from '../parts/wallet-choice.ts';
+import { plain } from '../../parts/text.ts';
+import { isTest, type WalletChoice, type WalletRefusal, type WalletTerms } from '../../parts/wallet-choice.ts';
 
 const CONNECT = 'standard:connect';
 export const OWN_WALLET_NAMES = { demo: 'Demo wallet', test: 'Test wallet' } as const;

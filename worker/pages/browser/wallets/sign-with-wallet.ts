@@ -1,6 +1,6 @@
 import type { SolanaSignAndSendTransactionFeature, SolanaSignTransactionFeature } from '@solana/wallet-standard-features';
-import { fromBase64, signatureOf, toBase58, toBase64 } from '../parts/bytes.ts';
-import type { WalletTerms } from '../parts/wallet-choice.ts';
+import { fromBase64, signatureOf, toBase58, toBase64 } from '../../parts/bytes.ts';
+import type { WalletTerms } from '../../parts/wallet-choice.ts';
 import { callWallet, chainOf, type Features, type OpenWallet, WalletError } from './wallets.ts';
 
 const SIGN = 'solana:signTransaction';

@@ -1,5 +1,5 @@
 import type { SolanaSignInFeature, SolanaSignInInput, SolanaSignMessageFeature } from '@solana/wallet-standard-features';
-import type { WalletTerms } from '../parts/wallet-choice.ts';
+import type { WalletTerms } from '../../parts/wallet-choice.ts';
 import { chainOf, type Features, type OpenWallet, WalletError } from './wallets.ts';
 
 const SIGN_IN = 'solana:signIn';
