@@ -234,8 +234,7 @@ export const EVENT_CATALOG: Record<EventType, CatalogEntry> = {
     example: payout,
   },
   'payer.limit_reached': {
-    description:
-      'A payer was refused because their payments of a product have reached `max_per_payer_per_day`: probably an agent in a loop. Sent once per payer, product and day (UTC).',
+    description: 'A payer was refused at `max_per_payer_per_day`: probably an agent in a loop. Sent once per payer, product and day (UTC).',
     subject: 'product',
     object: PayerLimitBody,
     example: payerLimit,

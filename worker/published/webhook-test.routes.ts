@@ -23,7 +23,7 @@ export const webhookTestRoutes = routes('Webhooks', 'webhooks').write({
   sdk: 'webhookEndpoints.test',
   summary: 'Test an endpoint',
   description:
-    'Sends the example of an event type now, signed and with `"test": true`, also to a disabled endpoint. Changes no endpoint and appears in no event list.',
+    'Sends the example of an event type now, signed and with `"test": true`, also to a disabled endpoint. Appears in no event list.',
   body: z
     .object({
       event_type: z.enum(EVENT_TYPES).optional().openapi({ default: 'webhook.test' }),

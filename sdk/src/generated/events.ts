@@ -370,7 +370,7 @@ export interface WebhookEndpointDisabledEvent extends Omit<Event, 'type' | 'data
   };
 }
 
-/** A payer was refused because their payments of a product have reached `max_per_payer_per_day`: probably an agent in a loop. Sent once per payer, product and day (UTC). */
+/** A payer was refused at `max_per_payer_per_day`: probably an agent in a loop. Sent once per payer, product and day (UTC). */
 export interface PayerLimitReachedEvent extends Omit<Event, 'type' | 'data'> {
   type: 'payer.limit_reached';
   data: {

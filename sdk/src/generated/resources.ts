@@ -293,7 +293,7 @@ export interface ProductsResource {
 }
 
 export interface PaymentsResource {
-  /** Sends the signed transaction that connect prepared, or a signed subscription step. The signature is stored before the broadcast. */
+  /** Sends the signed transaction that connect prepared, or a signed subscription step. While another one may still land: 409 `state_conflict`, `meta.reason` `in_flight`. */
   sendTransaction(paymentId: string, body: SendTransactionRequest, options?: CallOptions): Promise<Answer<SendTransactionResponse>>;
 
   /** Lists payments, newest first, including unmatched money. With `status` and `product_id` together, `total` is exact up to 2,000. */
@@ -302,10 +302,10 @@ export interface PaymentsResource {
   /** Lists money that arrived and paid no session, newest first. */
   listUnmatched(query?: ListUnmatchedPaymentsQuery, options?: CallOptions): PagePromise<UnmatchedPage>;
 
-  /** Accepts a late, short or second payment of this session, or one of an unidentified buyer, as a new payment. A repeated call returns the same response. */
+  /** Accepts a late, short or second payment of this session, or one of an unidentified buyer, as a new payment. Money that the chain has dropped: 409 `state_conflict`, `meta.reason: transaction_orphaned`. */
   acceptUnmatched(paymentId: string, body: AcceptUnmatchedRequest, options?: CallOptions): Promise<Answer<Payment>>;
 
-  /** Prepares a refund from the wallet that was paid to the wallet that paid. Open `/sign#<transaction>` of this service to sign and send it. Refunds never exceed the received amount. */
+  /** Prepares a refund from the wallet that was paid to the wallet that paid. Open `/sign#<transaction>` of this service to sign it. Refunds never exceed the received amount. */
   prepareRefund(paymentId: string, body?: RefundTransactionRequest, options?: CallOptions): Promise<Answer<RefundTransaction>>;
 
   /** Confirms a refund from the chain. Optional: the service also finds refunds by itself, a little later. A repeated call returns the same response. */
@@ -314,12 +314,12 @@ export interface PaymentsResource {
   /** Returns a payment. Public: the id is the capability, and the owner sees more fields. Intended for the buyer’s session; merchants should use webhooks. */
   get(paymentId: string, options?: CallOptions): Promise<Answer<CurrentPayment>>;
 
-  /** Confirms a payment from the chain. An unknown signature is stored and checked again: read the payment before you send it again. A transaction that does not pay this session is refused. */
+  /** Confirms a payment from the chain. An unknown signature is stored and checked again: read the payment before you send it again. */
   confirm(body: ConfirmRequest, options?: CallOptions): Promise<Answer<ConfirmResponse>>;
 }
 
 export interface PaymentSessionsResource {
-  /** Creates a checkout for one buyer, with price and customer fixed for 30 minutes. Connect with `payment_session_id` starts its payment. */
+  /** Creates a checkout for one buyer, with price and customer fixed for 30 minutes. Connect with `payment_session_id` starts its payment. One is open at a time. */
   create(body: PaymentSessionRequest, options?: CallOptions): Promise<Answer<PaymentSession>>;
 }
 
@@ -327,7 +327,7 @@ export interface CheckoutResource {
   /** Returns the offer that a buyer sees before payment. */
   getOffer(slug: string, options?: CallOptions): Promise<Answer<Offer>>;
 
-  /** Starts a checkout, in the first of the offer’s accepted_assets or over the rail of the payment session. A session with a payment in flight returns that payment. */
+  /** Starts a checkout, in the first of the offer’s accepted_assets or over the rail of the payment session. A session with a payment in flight returns that payment; for another asset, 409 `other_asset`. */
   connect(slug: string, body?: ConnectRequest, options?: CallOptions): Promise<Answer<ConnectResponse | IdentityNeeded>>;
 
   /** Starts an identity check: send the buyer to the messaging platform. */
@@ -346,7 +346,7 @@ export interface EntitlementsResource {
   /** Consumes units. Serve only after 200. */
   consume(body: ConsumeRequest, options?: CallOptions): Promise<Answer<ConsumeResponse>>;
 
-  /** Grants units or days without a payment, as the product is sold. Units add up. Days extend `paid_through` from now or from its end, whichever is later. Products sold without any limit accept neither. */
+  /** Grants units or days without a payment, as the product is sold. Units add up. Days extend `paid_through` from now or from its end, whichever is later. */
   grant(body: GrantRequest, options?: CallOptions): Promise<Answer<Entitlement>>;
 
   /** Returns consumed units, within 24 hours. Later requests with the Idempotency-Key of the consumption return 409, so that nothing is served for free. */
@@ -369,7 +369,7 @@ export interface MembershipsResource {
   /** Returns a membership. */
   get(membershipId: string, options?: CallOptions): Promise<Answer<Membership>>;
 
-  /** Retries the delivery of access. Safe to repeat. Memberships that are delivered, need no delivery or have ended are unchanged; failed revocations are retried. */
+  /** Retries the delivery of access. Memberships that are delivered or have ended are unchanged; failed revocations are retried. */
   retryDelivery(membershipId: string, options?: CallOptions): Promise<Answer<Membership>>;
 }
 
@@ -459,13 +459,13 @@ export interface ReceiptsResource {
   /** Returns the merchant’s copy as a PDF, with fee, net and invoice metadata. */
   getPrivatePdf(receiptId: string, options?: CallOptions): Promise<Response>;
 
-  /** Exports receipts as CSV (RFC 4180, UTF-8), at most 100,000 rows; `X-Svc-Truncated: true` if more exist. The refunded amount is in the asset of `amount`. */
+  /** Exports receipts as CSV (RFC 4180, UTF-8), at most 100,000 rows; `X-Svc-Truncated: true` if more exist. Cells that a spreadsheet would read as a formula begin with a `'`. */
   export(query?: ExportReceiptsQuery, options?: CallOptions): Promise<Response>;
 
-  /** Merges invoice metadata field by field; `null` removes a field, a list replaces the previous one. The metadata is not part of the signed document and appears only in the merchant’s responses and copy. */
+  /** Merges invoice metadata field by field; `null` removes a field, a list replaces the previous one. Not part of the signed document. At most 16 KB in total. */
   updateInvoiceMetadata(receiptId: string, body: InvoiceMetadataPatch, options?: CallOptions): Promise<Answer<UpdateResponse>>;
 
-  /** Emails the public proof of a receipt, at most five a day per receipt and address, and 200 per account. Your own address must be verified (403 `invalid_authorization`, `meta.reason: email_unverified`). */
+  /** Emails the public proof of a receipt, at most five a day per receipt and address, and 200 per account. Your own address must be verified. The sandbox sends nothing. */
   sendProof(receiptId: string, body: SendProofRequest, options?: CallOptions): Promise<Answer<SendProofResponse>>;
 
   /** Returns the `did:web` document of this service. Its keys sign x402 offers and receipts (extension `offer-receipt`), and receipts. */
@@ -476,18 +476,18 @@ export interface ReceiptsResource {
 }
 
 export interface X402Resource {
-  /** Settles an x402 payment. One payment counts once. */
+  /** Settles an x402 payment. */
   settle(body: SettleRequest, options?: CallOptions): Promise<Answer<SettleResponse | SettlePending>>;
 }
 
 export interface MeteredSessionsResource {
-  /** Creates a metered session. The buyer’s client opens a payment channel by the challenge, at `authorize_url`, within 60 minutes, and then streams vouchers. */
+  /** Creates a metered session. The buyer’s client opens a payment channel at `authorize_url` within 60 minutes, and then streams vouchers. The highest one is settled straight to your wallet. */
   create(body: MeteredSessionRequest, options?: CallOptions): Promise<Answer<MeteredSession>>;
 
   /** Returns the current state: deposit, promised, reserved and settled amounts. */
   get(sessionId: string, options?: CallOptions): Promise<Answer<MeteredSession>>;
 
-  /** Closes the session with its highest voucher. The status is `closing` until the chain has settled it: ask again, or wait for `metered_session.closed`. */
+  /** Closes the session with its highest voucher. The status is `closing` until the chain has settled it: wait for `metered_session.closed`. */
   close(sessionId: string, options?: CallOptions): Promise<Answer<MeteredSession>>;
 
   /** Reserves an amount of the deposit for one delivery, until its voucher arrives or the reservation expires. */
@@ -496,7 +496,7 @@ export interface MeteredSessionsResource {
   /** Performs the action of the credential of scheme Payment. Without one, or with one that is refused, returns 402 with a challenge in `WWW-Authenticate`. */
   authorize(sessionId: string, authorization: string, options?: CallOptions): Promise<Answer<MeteredSession | CommitReceipt>>;
 
-  /** Pays for a delivery with a voucher, in the body or in the credential of scheme Payment. The same delivery with the same voucher again returns 200 and `replayed`. */
+  /** Pays for a delivery with a voucher, in the body or in the credential of scheme Payment. The same again returns 200 and `replayed`. */
   commit(sessionId: string, authorization: string, body: MeteredCommitRequest, options?: CallOptions): Promise<Answer<CommitReceipt>>;
 
   /** Announces a delivery, as the public client of payment sessions does at the root of an origin. Reserves nothing. */
@@ -510,7 +510,7 @@ export interface SubscriptionPlansResource {
   /** Creates the transaction by which your payout wallet publishes the plan of the current price and period. Open `/sign#<transaction>` of this service to sign and send it, then confirm. */
   prepare(productId: string, options?: CallOptions): Promise<Answer<SubscriptionPlan>>;
 
-  /** Reads the plan back from the chain and verifies every field. 422 `payment_mismatch` names the field that differs in `meta.reason`; `not_published` if no plan is found. */
+  /** Reads the plan back from the chain and verifies every field. `meta.reason` names the field that differs. */
   confirm(productId: string, body: ConfirmSubscriptionPlanRequest, options?: CallOptions): Promise<Answer<SubscriptionPlan>>;
 }
 
@@ -518,16 +518,16 @@ export interface NativeSubscriptionsResource {
   /** Lists stored native subscriptions, newest first. With `product_id` and `status` together, `total` is exact up to 2,000. */
   list(query?: ListNativeSubscriptionsQuery, options?: CallOptions): PagePromise<NativeSubscriptionPage>;
 
-  /** Returns the stored state of a native subscription. Changes made on the chain without this service are read within seconds of this call, otherwise once a day. */
+  /** Returns the stored state of a native subscription. Changes on the chain are read within seconds of this call, otherwise once a day. */
   get(authorizationId: string, options?: CallOptions): Promise<Answer<NativeSubscription>>;
 
-  /** Stops collecting, permanently. Requires a person who signed in within the last 15 minutes. Paid time remains valid. */
+  /** Stops collecting, permanently. Requires a recent sign-in. Paid time remains valid. The consent remains on the chain until the buyer cancels. */
   stop(authorizationId: string, body?: StopSubscriptionRequest, options?: CallOptions): Promise<Answer<NativeSubscription>>;
 
-  /** Creates the transaction that the buyer’s wallet signs to end the subscription. Changes nothing by itself. Buyers can also cancel on the chain at any time, without this service. */
+  /** Creates the transaction that the buyer’s wallet signs to end the subscription. Changes nothing by itself. */
   cancelIntent(authorizationId: string, body: CancelIntentRequest, options?: CallOptions): Promise<Answer<CancelIntent>>;
 
-  /** Confirms a cancellation by the signature of its transaction, or by the signed transaction, which the service sends. */
+  /** Confirms a cancellation by the signature of its transaction, or by the signed transaction, which the service sends. The account on the chain is the proof. */
   cancelConfirm(authorizationId: string, body: CancelProof, options?: CallOptions): Promise<Answer<NativeSubscription>>;
 }
 
@@ -550,7 +550,7 @@ export interface WebhookEndpointsResource {
   /** Delivers missed events again: at most 90 days back and 20,000 events per call, oldest first. Repeat until `scheduled` is 0. */
   recover(endpointId: string, body: RecoverWebhookRequest, options?: CallOptions): Promise<Answer<WebhookRecovery>>;
 
-  /** Sends the example of an event type now, signed and with `"test": true`, also to a disabled endpoint. Changes no endpoint and appears in no event list. */
+  /** Sends the example of an event type now, signed and with `"test": true`, also to a disabled endpoint. Appears in no event list. */
   test(endpointId: string, body?: TestWebhookRequest, options?: CallOptions): Promise<Answer<WebhookTestResult>>;
 }
 
@@ -583,7 +583,7 @@ export interface TestingResource {
   /** Lists the scenarios of the sandbox. */
   listScenarios(options?: CallOptions): Promise<Answer<SandboxScenarios>>;
 
-  /** Runs a scenario. Poll the session, or listen on your sandbox endpoints. Its objects have `livemode: false`, and its customer references begin with its id. Erased 30 days after its end. */
+  /** Runs a scenario. Poll the session, or listen on your sandbox endpoints. Its customer references begin with its id. Erased 30 days after its end. */
   createSession(body: SandboxSessionRequest, options?: CallOptions): Promise<Answer<SandboxSession>>;
 
   /** Lists recent sandbox sessions, newest first. */
@@ -592,13 +592,13 @@ export interface TestingResource {
   /** Returns a sandbox session. */
   getSession(sessionId: string, options?: CallOptions): Promise<Answer<SandboxSession>>;
 
-  /** Advances the clock of the session. Everything due on the way happens in order and at its time. At most 400 days per call, one call at a time, for 60 days after the session began. */
+  /** Advances the clock of the session. Everything due on the way happens in order. At most 400 days per call, for 60 days after the session began. */
   advance(sessionId: string, body: AdvanceRequest, options?: CallOptions): Promise<Answer<SandboxSession>>;
 
-  /** Pays as a test wallet. A payment is signed and broadcast on the simulated chain, but not confirmed: confirm it, or wait until it is found. An x402 challenge returns the value of PAYMENT-SIGNATURE. */
+  /** Pays as a test wallet. A payment is broadcast on the simulated chain: confirm it, or wait until it is found. An x402 challenge returns the value of PAYMENT-SIGNATURE. */
   pay(body: TestPaymentRequest, options?: CallOptions): Promise<Answer<TestPayment>>;
 
-  /** Signs in as a test wallet that has paid, with what an x402 challenge names. Returns the value of SIGN-IN-WITH-X. The wallet is that of `POST /v1/testing/pay` under the same name. */
+  /** Signs in as a test wallet that has paid, with what an x402 challenge names. Returns the value of SIGN-IN-WITH-X. */
   signIn(body: TestSignInRequest, options?: CallOptions): Promise<Answer<TestSignIn>>;
 
   /** Completes a buyer’s identity check as the connector would. */
@@ -612,7 +612,7 @@ export interface SetupResource {
   /** Creates the same product as POST /v1/products. The Idempotency-Key is required, so that a retry creates no second product. */
   createProduct(body: CreateProductRequest, options?: CallOptions): Promise<Answer<CreatedProduct>>;
 
-  /** Checks a sale. With a product, checks the whole sale; without one, only the account. A failed check blocks the sale, unless it is called a warning. In the sandbox, checks of the chain are skipped. */
+  /** Checks a sale. With a product, checks the whole sale; without one, only the account. In the sandbox, checks of the chain are skipped. `/docs#readiness` describes each check. */
   getReadiness(query?: GetReadinessQuery, options?: CallOptions): Promise<Answer<Readiness>>;
 }
 
@@ -678,13 +678,13 @@ export interface AccountResource {
   /** Returns the account that the link would verify. Does not consume the token. */
   previewVerification(body: LinkRequest, options?: CallOptions): Promise<Answer<VerificationPreview>>;
 
-  /** Removes an email address from an account that someone else created with it. Without another way to sign in and without sales the account ends. A verified address is refused with 409 `state_conflict`. */
+  /** Removes an email address from an account that someone else created with it. Without another way to sign in and without sales the account ends. */
   disownEmail(body: LinkRequest, options?: CallOptions): Promise<Answer<DetailResponse>>;
 
   /** Lists the providers that are linked to this account. */
   listIdentities(options?: CallOptions): Promise<Answer<SignInIdentities>>;
 
-  /** Unlinks a provider and ends the sessions that it began. Requires a recent sign-in. A repeated call changes nothing. The last sign-in method of an account cannot be removed (409 `state_conflict`). */
+  /** Unlinks a provider and ends the sessions that it began. Requires a recent sign-in. A repeated call changes nothing. The last sign-in method cannot be removed. */
   unlinkIdentity(provider: 'google' | 'github', options?: CallOptions): Promise<Answer<object>>;
 
   /** Returns the calling account. */
@@ -696,10 +696,10 @@ export interface AccountResource {
   /** Changes the email address or the password. An account without a password sets its first one within 15 minutes of signing in, without `current_password`. */
   changeSecurity(body: ChangeSecurityRequest, options?: CallOptions): Promise<Answer<UpdateResponse>>;
 
-  /** Deletes the account. Requires a person who signed in within the last 15 minutes. Sessions, keys and webhooks end, and personal data is erased; payments, memberships and receipts remain. */
+  /** Deletes the account. Requires a recent sign-in. Sessions, keys and webhooks end, and personal data is erased; payments, memberships and receipts remain. */
   delete(options?: CallOptions): Promise<Answer<DetailResponse>>;
 
-  /** Returns options for `navigator.credentials.create`, valid for five minutes. Requires a recent sign-in, with a factor if you have one (403 `step_up_required`). */
+  /** Returns options for `navigator.credentials.create`, valid for five minutes. Requires a recent sign-in, and a factor if you have one. */
   beginPasskeyRegistration(options?: CallOptions): Promise<Answer<PasskeyRegistrationCeremony>>;
 
   /** Registers a passkey. With the first factor the response has recovery codes. `meta.reason` of a refusal: `challenge`, `origin`, `rp_id`, `user_verification` or `format`. */
@@ -711,19 +711,19 @@ export interface AccountResource {
   /** Renames one of your passkeys. */
   renamePasskey(passkeyId: string, body: RenamePasskeyRequest, options?: CallOptions): Promise<Answer<Passkey>>;
 
-  /** Removes a passkey and ends the sessions that it began. The only sign-in method cannot be removed (409 `state_conflict`). */
+  /** Removes a passkey and ends the sessions that it began. The only sign-in method cannot be removed. Requires a recent sign-in, and a factor if you have one. */
   removePasskey(passkeyId: string, options?: CallOptions): Promise<Answer<object>>;
 
-  /** Returns a secret for an authenticator app, in place of one that waits for its first code. Confirm it with a code within ten minutes. */
+  /** Returns a secret for an authenticator app, in place of one that waits for its first code. Confirm it within ten minutes. Requires a recent sign-in, and a factor if you have one. */
   beginTotp(options?: CallOptions): Promise<Answer<PendingTotp>>;
 
-  /** Removes the authenticator app. A repeated call changes nothing. Requires a recent sign-in, with a factor if you have one (403 `step_up_required`). */
+  /** Removes the authenticator app. A repeated call changes nothing. Requires a recent sign-in, and a factor if you have one. */
   removeTotp(options?: CallOptions): Promise<Answer<object>>;
 
-  /** Confirms the pending authenticator app with a code. With the first factor the response has recovery codes. The fifth wrong code within five minutes returns 429 `rate_limited`. */
+  /** Confirms the pending authenticator app with a code. With the first factor the response has recovery codes. */
   confirmTotp(body: ConfirmTotpRequest, options?: CallOptions): Promise<Answer<ConfirmedTotp>>;
 
-  /** Returns ten new recovery codes and ends the earlier ones. Requires a recent sign-in, with a factor if you have one (403 `step_up_required`). */
+  /** Returns ten new recovery codes and ends the earlier ones. Requires a recent sign-in, and a factor if you have one. */
   renewRecoveryCodes(options?: CallOptions): Promise<Answer<RecoveryCodes>>;
 
   /** Returns the domain that buyers see next to your name while it is verified, and the token that proves it. 404 if no domain is set. */
@@ -746,13 +746,13 @@ export interface MembersResource {
   /** Lists the owner and the other members of the account. */
   list(options?: CallOptions): Promise<Answer<Members>>;
 
-  /** Gives a member another role, from the next request on. Requires a person who signed in within the last 15 minutes. The owner alone makes, changes and removes admins. */
+  /** Gives a member another role, from the next request on. Requires a recent sign-in. The owner alone makes, changes and removes admins. */
   changeRole(userId: string, body: ChangeRoleRequest, options?: CallOptions): Promise<Answer<Member>>;
 
-  /** Removes a member, from the next request on. Requires a person who signed in within the last 15 minutes, but for oneself. The owner cannot be removed (409 `state_conflict`). */
+  /** Removes a member, from the next request on. Requires a person who signed in within the last 15 minutes, but for oneself. The owner cannot be removed. */
   remove(userId: string, query?: RemoveMemberQuery, options?: CallOptions): Promise<Answer<object>>;
 
-  /** Offers the ownership to a member for 7 days, and replaces an earlier offer. At most ten a day. The member needs a verified email address, and a second factor if you have one (409 `state_conflict`). */
+  /** Offers the ownership to a member for 7 days, and replaces an earlier offer. The member needs a verified email address, and a second factor if you have one. Requires a recent sign-in. */
   startTransfer(body: TransferRequest, options?: CallOptions): Promise<Answer<AccountTransfer>>;
 
   /** Ends the offer. Requires a recent sign-in. */
@@ -761,7 +761,7 @@ export interface MembersResource {
   /** Makes you the owner of the account that your token acts on. The owner of before becomes an admin. Requires a recent sign-in. */
   acceptTransfer(options?: CallOptions): Promise<Answer<AcceptedTransfer>>;
 
-  /** Emails an invitation that works once, for 7 days. Members and open invitations take the seats of the plan. At most 20 a day, and three an hour to one address. Your own address must be verified. */
+  /** Emails an invitation that works once, for 7 days. At most 20 a day. Your own address must be verified. The owner alone invites admins. */
   invite(body: InviteRequest, options?: CallOptions): Promise<Answer<Invitation>>;
 
   /** Lists the invitations of the account, newest first. Those that ended are listed for a month. */
@@ -812,7 +812,7 @@ export interface DeliveryResource {
   /** Returns the configuration of each messaging platform, the missing variables and the result of the last test. */
   getReadiness(options?: CallOptions): Promise<Answer<DeliveryReadiness>>;
 
-  /** Checks that the platform recognizes the bot. A platform is called at most once in ten seconds; the last result is returned in between. The sandbox calls no platform. */
+  /** Checks that the platform recognizes the bot. Called at most once in ten seconds. The sandbox calls no platform. */
   test(body: DeliveryTestRequest, options?: CallOptions): Promise<Answer<DeliveryTest>>;
 
   /** Creates a code that an administrator posts in the chat or guild within 10 minutes. Products can name only claimed chats and guilds. */
@@ -880,10 +880,10 @@ export interface BillingResource {
   /** Returns the plan of the account, its source and its current usage. */
   getSummary(options?: CallOptions): Promise<Answer<BillingSummary>>;
 
-  /** Creates a card checkout at `checkout_url`. Requires a person who signed in within the last 15 minutes. A repeated request for the same plan returns the same open page; another plan closes it. */
+  /** Creates a card checkout at `checkout_url`. Requires a recent sign-in. The same plan returns the same open page; another plan closes it. The current plan: 409 `state_conflict`. */
   createCheckout(body: BillingCheckoutRequest, options?: CallOptions): Promise<Answer<BillingCheckout>>;
 
-  /** Creates a session of the card portal. Requires a person who signed in within the last 15 minutes. 409 `state_conflict` before the first purchase by card. */
+  /** Creates a session of the card portal. Requires a recent sign-in. */
   createPortal(body?: BillingPortalRequest, options?: CallOptions): Promise<Answer<BillingPortal>>;
 
   /** Reads the plan from the payment processor and returns the summary. Safe to repeat. */
@@ -891,7 +891,7 @@ export interface BillingResource {
 }
 
 export interface FacilitatorResource {
-  /** Lists supported payments. The base URL of the facilitator ends before `/supported`. Use it in any x402 V2 resource server, with your key in `X-Svc-Key` for verify and settle. */
+  /** Lists supported payments. The base URL of the facilitator ends before `/supported`. Send your key in `X-Svc-Key` for verify and settle. */
   getSupported(options?: CallOptions): Promise<Answer<FacilitatorSupported>>;
 
   /** Verifies a payment. Body and response follow the x402 reference; a refusal is 200 as well. `payTo` must be your payout wallet: of the x402 rail, your account or a live product. */
@@ -905,7 +905,7 @@ export interface ListingsResource {
   /** Lists what of yours is in the public catalogue, and why the rest is not, each with its fix: the routes of your products, and the resources that the facilitator knows. */
   list(query?: ListListingsQuery, options?: CallOptions): PagePromise<ListingPage>;
 
-  /** Deletes a resource of the facilitator from the catalogue. A later settled payment adds it again. A listing of a product ends with its route or with `discovery.listed: false`. */
+  /** Deletes a resource of the facilitator from the catalogue. A later settled payment adds it again. A product’s listing ends with its route. */
   delete(listingId: string, options?: CallOptions): Promise<Answer<object>>;
 
   /** Calls all your resources again within a minute, instead of once a day. At most 10 times an hour. */
@@ -913,10 +913,10 @@ export interface ListingsResource {
 }
 
 export interface CatalogueResource {
-  /** Lists resources of all merchants that agents can buy, newest first: those that answered with a challenge of their merchant within the last 72 hours. In the form of the x402 reference. */
+  /** Lists resources of all merchants that agents can buy, newest first: those that answered with a challenge within the last 72 hours. In the form of the x402 reference. */
   list(query?: ListCatalogueResourcesQuery, options?: CallOptions): Promise<Answer<CatalogueResourcePage>>;
 
-  /** Finds resources by the beginnings of words in service name, tags, summary, path and tool. Resources with more of the words come first, then those with words in better fields. */
+  /** Finds resources by the beginnings of words in service name, tags, summary, path and tool. Resources with more of the words come first. */
   search(query: SearchCatalogueResourcesQuery, options?: CallOptions): Promise<Answer<CatalogueSearchPage>>;
 
   /** Returns an OpenAPI 3.1 document of the listed routes of an origin, with their prices. Answer `GET /openapi.json` of your shop with it. */
@@ -927,7 +927,7 @@ export interface AgentSetupResource {
   /** Starts a setup. `setup_secret` and `sandbox_api_key` are shown only in this response. The setup ends after 24 hours unless a plan is activated with its secret. Follow `next_actions`. */
   create(body: CreateSetupIntentRequest, options?: CallOptions): Promise<Answer<CreatedSetupIntent>>;
 
-  /** Returns the setup and its next actions. An unknown setup, a wrong secret, and a secret of another setup return the same 404. */
+  /** Returns the setup and its next actions. Without the secret of the setup, 404. */
   get(setupIntentId: string, body: SetupIntentStatusRequest, options?: CallOptions): Promise<Answer<SetupIntent>>;
 
   /** Replaces the previous manifest until the setup is approved; afterwards only one that requests live mode is accepted. */
@@ -956,7 +956,7 @@ export interface AuthResource {
   /** Renews a token that is valid or expired at most 7 days ago, from the body or the Bearer header. Possible until 30 days after the sign-in. */
   refresh(body?: RefreshRequest, options?: CallOptions): Promise<Answer<AuthResponse>>;
 
-  /** Without `end` it has no effect on the server: the token remains valid until it expires, and you discard it. With `end` the session of the token, or every session, ends from the next request on. */
+  /** Without `end` it has no effect on the server: discard the token. With `end` the session, or every session, ends from the next request on. */
   logout(body?: LogoutRequest, options?: CallOptions): Promise<Answer<DetailResponse>>;
 
   /** Lists the accounts that you may act on, your own one first. */
@@ -995,7 +995,7 @@ export interface AuthResource {
   /** Lists sign-in providers, and the missing configuration of each. */
   listProviders(options?: CallOptions): Promise<Answer<OAuthProviders>>;
 
-  /** Starts a sign-in, bound to this browser for ten minutes. With a token of a recent sign-in, the provider is linked to that account. */
+  /** Starts a sign-in, bound to this browser for ten minutes. With a token of a recent sign-in, the provider is linked to that account. `register` creates an account if needed. */
   startOAuth(provider: 'google' | 'github', query?: StartOAuthQuery, options?: CallOptions): Promise<Answer<OAuthStart>>;
 
   /** Completes a sign-in that ended in `password_required`: links the provider and signs in. The ticket works once, for ten minutes. */

@@ -66,7 +66,7 @@ export interface WalletNonce {
 export interface WalletLoginRequest {
   /** Address of a Solana wallet, in base58. */
   wallet_address: string;
-  /** Ed25519 signature, in base58, of `message` or of the bare `message_nonce`. A session of the bare nonce cannot set a payout wallet or a password, move an external product id or delete the account. */
+  /** Ed25519 signature, in base58, of `message` or of the bare `message_nonce`. A session of the bare nonce is no recent sign-in. */
   signed_message: string;
   message_nonce: string;
 }
@@ -1191,13 +1191,13 @@ export interface CreateProductRequest {
   usage_units?: number | null;
   /** Name of the units on the checkout page, such as `requests`. */
   unit_name?: string;
-  /** Solana wallet that receives the payments. Defaults to the wallet of the rail, then of the account. A product without any cannot be sold. Replace the one of an example with your own. */
+  /** Solana wallet that receives the payments. Defaults to the wallet of the rail, then of the account. A product without any cannot be sold. */
   payout_wallet?: string;
   /** Hours of delivered access after the paid time, for late renewals. */
   grace_hours?: number;
   /** Duration of a checkout session, 300 to 3600 seconds; 900 by default. */
   session_seconds?: number;
-  /** Messaging platform on which buyers must prove their identity before payment; null: no proof. */
+  /** Messaging platform on which buyers prove their identity before payment; null: no proof. Applies to open payments as well: without that identity they are not confirmed. */
   requires_identity?: 'telegram' | 'discord' | null;
   /** Rail that the checkout shows first. */
   default_rail?: 'solana_usdc' | 'solana_sol' | 'solana_usdc_subscription' | 'x402_solana_usdc' | 'mpp_solana_usdc';
@@ -1215,11 +1215,11 @@ export interface CreateProductRequest {
   discovery?: DiscoveryInput | null;
   /** Your own key-value pairs, never shown to buyers: up to 50 keys of 40 characters, values of 500. An update merges; null removes a key. */
   metadata?: Record<string, string>;
-  /** Most USDC that one payer may pay for this product by x402 in one day (UTC), at least the price; null: no limit. Protects an agent in a loop. Beyond it settle answers 429 `payer_limit_reached`. */
+  /** Most USDC that one payer may pay for this product by x402 in one day (UTC), at least the price; null: no limit. Beyond it settle answers 429 `payer_limit_reached`. */
   max_per_payer_per_day?: MoneyInput | null;
   /** Confirmation that the product may be sold for real money over rails that require it. Plain checkout does not. */
   live_mode_confirmed?: boolean;
-  /** True to accept `customer_ref` only from your server, by payment session or hand-off. */
+  /** True to accept `customer_ref` only from your server, by payment session or hand-off. Otherwise buyers may name one at connect, unverified. */
   trusted_customer_ref?: boolean;
 }
 
@@ -1314,7 +1314,7 @@ export interface Product {
 export type PaymentSessionRequest = {
   /** Your own name for the buyer; identifies membership and entitlement. */
   customer_ref?: string;
-  /** Rail of the hosted checkout. It must be ready for this product. Connect uses it unless it names another asset. Defaults to the product’s default_rail if that is ready, else to another ready rail. */
+  /** Rail of the hosted checkout. It must be ready for this product. Defaults to the product’s default_rail, else to another ready rail. */
   rail_id?: 'solana_usdc' | 'solana_sol' | 'solana_usdc_subscription' | 'x402_solana_usdc' | 'mpp_solana_usdc';
   /** https URL for buyers after payment; `payment_id` and `status` are added. A hint only: verify the payment from your server. */
   success_url?: string;
@@ -1358,7 +1358,7 @@ export interface UpdateProductRequest {
   grace_hours?: number;
   /** Duration of a checkout session, 300 to 3600 seconds; 900 by default. */
   session_seconds?: number | null;
-  /** Messaging platform on which buyers must prove their identity before payment; null: no proof. */
+  /** Messaging platform on which buyers prove their identity before payment; null: no proof. Applies to open payments as well: without that identity they are not confirmed. */
   requires_identity?: 'telegram' | 'discord' | null;
   /** Rail that the checkout shows first. */
   default_rail?: 'solana_usdc' | 'solana_sol' | 'solana_usdc_subscription' | 'x402_solana_usdc' | 'mpp_solana_usdc';
@@ -1376,11 +1376,11 @@ export interface UpdateProductRequest {
   discovery?: DiscoveryInput | null;
   /** Your own key-value pairs, never shown to buyers: up to 50 keys of 40 characters, values of 500. An update merges; null removes a key. */
   metadata?: Record<string, string | null>;
-  /** Most USDC that one payer may pay for this product by x402 in one day (UTC), at least the price; null: no limit. Protects an agent in a loop. Beyond it settle answers 429 `payer_limit_reached`. */
+  /** Most USDC that one payer may pay for this product by x402 in one day (UTC), at least the price; null: no limit. Beyond it settle answers 429 `payer_limit_reached`. */
   max_per_payer_per_day?: MoneyInput | null;
   /** Confirmation that the product may be sold for real money over rails that require it. Plain checkout does not. */
   live_mode_confirmed?: boolean;
-  /** True to accept `customer_ref` only from your server, by payment session or hand-off. */
+  /** True to accept `customer_ref` only from your server, by payment session or hand-off. Otherwise buyers may name one at connect, unverified. */
   trusted_customer_ref?: boolean;
 }
 
@@ -1697,7 +1697,7 @@ export interface ConnectRequest {
   /** Wallet of the buyer. With it, the response contains a transaction to sign. */
   wallet_address?: string;
   email?: string;
-  /** Your own name for the buyer; identifies membership and entitlement. Sent by the buyer, it is unverified: it extends a known membership and never changes its wallet or email address. */
+  /** Your own name for the buyer; identifies membership and entitlement. Unverified: it extends a known membership and never changes its wallet or email address. Refused with `trusted_customer_ref`. */
   customer_ref?: string;
   /** Language of the buyer, such as `pt-BR` (BCP 47) or `pt_BR`: one of en, es, de, fr, pt-BR, ja, in any region. Stored with the payment. */
   locale?: string;
@@ -1707,7 +1707,7 @@ export interface ConnectRequest {
   identity_session_id?: string;
   /** Payment session from POST /v1/access/payment-sessions. Its price, customer and success URL take precedence. It is paid once. */
   payment_session_id?: string;
-  /** Unsigned payment of this product to replace, in `asset` or with a new expiry. It fails with `replaced`. Price, customer, identity, session and hand-off are copied; other fields are ignored. */
+  /** Unsigned payment of this product to replace, in `asset` or with a new expiry. */
   replaces_payment_id?: string;
 }
 
@@ -2671,9 +2671,9 @@ export interface RailSetting {
 
 export interface RailSettingUpdate {
   enabled?: boolean;
-  /** Solana wallet that receives the payments. Defaults to the wallet of the rail, then of the account. A product without any cannot be sold. Replace the one of an example with your own. */
+  /** Solana wallet that receives the payments. Defaults to the wallet of the rail, then of the account. A product without any cannot be sold. */
   payout_wallet?: string | null;
-  /** Origins of your shops, such as `https://api.shop.com`, for the x402 rail alone. They replace the present ones; `[]` clears them. Agents find and sign in only to shops with an origin. */
+  /** Origins of your shops, such as `https://api.shop.com`, for the x402 rail alone. `[]` clears them. Agents find and sign in only to shops with an origin. */
   origins?: string[];
 }
 
@@ -4129,7 +4129,7 @@ export interface ListPaymentsQuery {
   min_amount?: string;
   /** Return only payments of at most this amount. */
   max_amount?: string;
-  /** Search text: the beginning (4 characters or more) of a payment id, receipt id, signature, wallet or email address, a whole payment identifier, else a memo, or part of a customer reference or product name. */
+  /** Search text: the beginning (4 characters or more) of an id, signature, wallet or email address, a whole payment identifier, a memo, or part of a customer reference or product name. */
   q?: string;
 }
 
@@ -4168,7 +4168,7 @@ export interface ListMembershipsQuery {
   customer_id?: string;
   /** Return only objects of the customer with this wallet. */
   wallet_address?: string;
-  /** Search text: the beginning (4 characters or more) of a payment id, receipt id, signature, wallet, email address or membership id, else part of a customer reference or product name among the 20,000 newest memberships. */
+  /** Search text: the beginning (4 characters or more) of an id, signature, wallet or email address, else part of a customer reference or product name among the 20,000 newest memberships. */
   q?: string;
 }
 
@@ -4245,7 +4245,7 @@ export interface ListReceiptsQuery {
   per_page?: number;
   /** Return only objects of this wallet. */
   wallet?: string;
-  /** Search text: the beginning (4 characters or more) of a payment id, receipt id, signature, wallet or email address, or words of the product name, invoice number, reference or billed name. */
+  /** Search text: the beginning (4 characters or more) of an id, signature, wallet or email address, or words of the product name, invoice number, reference or billed name. */
   q?: string;
   /** Return only objects of this product. */
   product_id?: string;
@@ -4258,7 +4258,7 @@ export interface ListReceiptsQuery {
 export interface ExportReceiptsQuery {
   /** Return only objects of this wallet. */
   wallet?: string;
-  /** Search text: the beginning (4 characters or more) of a payment id, receipt id, signature, wallet or email address, or words of the product name, invoice number, reference or billed name. */
+  /** Search text: the beginning (4 characters or more) of an id, signature, wallet or email address, or words of the product name, invoice number, reference or billed name. */
   q?: string;
   /** Return only objects of this product. */
   product_id?: string;

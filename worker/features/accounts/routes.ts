@@ -244,7 +244,7 @@ export const accountRoutes = routes('Account', 'settings')
     sdk: 'account.update',
     summary: 'Update the account',
     description:
-      'Updates settings; an empty text clears one. `updated_fields` lists what changed as dotted paths. `checkout_logo_url` is fetched whenever it is saved: a PNG or JPEG of at most 200 KB appears on PDF receipts, else `detail` gives the reason.',
+      'Updates settings; an empty text clears one. `updated_fields` lists what changed as dotted paths. `checkout_logo_url` is fetched when it is saved: a PNG or JPEG of at most 200 KB appears on PDF receipts.',
     body: UpdateAccountRequest,
     returns: UpdateResponse,
     codes: ['state_conflict'],
@@ -289,7 +289,7 @@ export const accountRoutes = routes('Account', 'settings')
     agent: { confirm: true },
     summary: 'Delete the account',
     description:
-      'Deletes the account. Requires a person who signed in within the last 15 minutes. Sessions, keys and webhooks end, and personal data is erased; payments, memberships and receipts remain. A repeated call returns 403 `account_deleted`.',
+      'Deletes the account. Requires a recent sign-in. Sessions, keys and webhooks end, and personal data is erased; payments, memberships and receipts remain.',
     returns: DetailResponse,
     refusals: merchantBodyErrors(...malformedKeyErrors, 'state_conflict'),
     audit: ['account.deleted'],

@@ -17,7 +17,7 @@ const path = '/access/agent-bootstrap/{setup_intent_id}';
 // Not validated by format: anything that is not this setup's secret gets the same 404.
 const secret = { setup_secret: z.string().max(500).describe('Secret of the setup, as shown when the setup was created.') };
 const SECRET_EXAMPLE = { setup_secret: `svc_setup_${'0'.repeat(32)}_${'A'.repeat(43)}` };
-const GUESSES = 'An unknown setup, a wrong secret, and a secret of another setup return the same 404.';
+const GUESSES = 'Without the secret of the setup, 404.';
 
 const CreateRequest = z
   .object({

@@ -86,7 +86,7 @@ export const listingRoutes = routes('x402', 'products')
     sdk: 'listings.delete',
     summary: 'Delete a listing',
     description:
-      'Deletes a resource of the facilitator from the catalogue. A later settled payment adds it again. A listing of a product ends with its route or with `discovery.listed: false`.',
+      'Deletes a resource of the facilitator from the catalogue. A later settled payment adds it again. A product’s listing ends with its route.',
     returns: { 204: { description: 'Deleted' } },
     codes: ['not_found', 'state_conflict'],
     leased: ({ scope, params }) => deleteListing(scope, params.listing_id),

@@ -64,7 +64,7 @@ export const catalogueRoutes = routes('x402')
     sdk: 'catalogue.list',
     summary: 'List resources for sale',
     description:
-      'Lists resources of all merchants that agents can buy, newest first: those that answered with a challenge of their merchant within the last 72 hours. In the form of the x402 reference.',
+      'Lists resources of all merchants that agents can buy, newest first: those that answered with a challenge within the last 72 hours. In the form of the x402 reference.',
     bucket: 'payload',
     query: {
       ...filters,
@@ -97,7 +97,7 @@ export const catalogueRoutes = routes('x402')
     sdk: 'catalogue.search',
     summary: 'Search resources for sale',
     description:
-      'Finds resources by the beginnings of words in service name, tags, summary, path and tool. Resources with more of the words come first, then those with words in better fields.',
+      'Finds resources by the beginnings of words in service name, tags, summary, path and tool. Resources with more of the words come first.',
     bucket: 'payload',
     query: {
       query: z.string().min(1).max(200).describe('Words to search for.'),

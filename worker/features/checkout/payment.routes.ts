@@ -89,7 +89,7 @@ export const paymentRoutes = routes('Payments', 'payments')
     sdk: 'payments.confirm',
     summary: 'Confirm a payment',
     description:
-      'Confirms a payment from the chain. An unknown signature is stored and checked again: read the payment before you send it again. A transaction that does not pay this session is refused.',
+      'Confirms a payment from the chain. An unknown signature is stored and checked again: read the payment before you send it again.',
     bucket: 'confirm',
     by: async (c) => {
       const body: unknown = await c.req.json().catch(() => null);

@@ -63,7 +63,7 @@ const ConnectRequest = z
     wallet_address: z.string().max(64).optional().describe('Wallet of the buyer. With it, the response contains a transaction to sign.'),
     email: z.email().max(254).optional(),
     customer_ref: OwnName.optional().describe(
-      'Your own name for the buyer; identifies membership and entitlement. Sent by the buyer, it is unverified: it extends a known membership and never changes its wallet or email address. Refused with 422 if the product has `trusted_customer_ref`.',
+      'Your own name for the buyer; identifies membership and entitlement. Unverified: it extends a known membership and never changes its wallet or email address. Refused with `trusted_customer_ref`.',
     ),
     locale: Locale.optional(),
     handoff_token: z.string().max(2048).optional().describe('Token of a hand-off, from its link.'),
@@ -76,7 +76,7 @@ const ConnectRequest = z
     replaces_payment_id: idOf<PaymentId>()
       .optional()
       .describe(
-        'Unsigned payment of this product to replace, in `asset` or with a new expiry. It fails with `replaced`. Price, customer, identity, session and hand-off are copied; other fields are ignored. Refused with 409 `in_flight` while its transaction may land.',
+        'Unsigned payment of this product to replace, in `asset` or with a new expiry. Price, customer, identity, session and hand-off are copied; other fields are ignored. 409 `in_flight` while its transaction may land.',
       ),
   })
   .openapi('ConnectRequest');
@@ -120,7 +120,7 @@ export const checkoutRoutes = routes('Checkout', 'products')
     sdk: 'checkout.connect',
     summary: 'Start a checkout',
     description:
-      'Starts a checkout, in the first of the offer’s accepted_assets or over the rail of the payment session. A session with a payment in flight returns that payment. Another asset returns 409 `other_asset` with `payment_id`, unless `replaces_payment_id` names it.',
+      'Starts a checkout, in the first of the offer’s accepted_assets or over the rail of the payment session. A session with a payment in flight returns that payment; for another asset, 409 `other_asset`.',
     bucket: 'connect',
     by: 'slug',
     key: 'optional',

@@ -17,7 +17,7 @@ export const sendRoutes = routes('Payments', 'payments').viewer({
   agent: { confirm: true },
   summary: 'Send a signed transaction',
   description:
-    'Sends the signed transaction that connect prepared, or a signed subscription step. The signature is stored before the broadcast. While another one may still land, returns 409 `state_conflict` with `meta.reason` `in_flight` and Retry-After.',
+    'Sends the signed transaction that connect prepared, or a signed subscription step. While another one may still land: 409 `state_conflict`, `meta.reason` `in_flight`.',
   bucket: 'confirm',
   by: 'payment_id',
   body: z

@@ -107,8 +107,7 @@ export const communityRoutes = routes('Account', 'webhooks')
     id: 'testDelivery',
     sdk: 'delivery.test',
     summary: 'Test a messaging platform',
-    description:
-      'Checks that the platform recognizes the bot. A platform is called at most once in ten seconds; the last result is returned in between. The sandbox calls no platform.',
+    description: 'Checks that the platform recognizes the bot. Called at most once in ten seconds. The sandbox calls no platform.',
     body: z.object({ provider: Provider }).openapi('DeliveryTestRequest'),
     returns: z
       .object({

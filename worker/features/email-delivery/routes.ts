@@ -16,7 +16,7 @@ export const mailRoutes = routes('Integrations').public({
   idempotency: 'none',
   summary: 'Receive email events',
   description:
-    'Receives events of the email provider, signed over the raw body. Addresses that bounced or complained get no further emails; three complaints in 30 days pause the proofs of their merchant. Without the secret, 503 `mail_not_configured`.',
+    'Receives events of the email provider, signed over the raw body. Addresses that bounced or complained get no further emails.',
   security: [{ mailSignature: [] }],
   guards: [underCeiling],
   params: z.object({ provider: z.string().max(40) }),

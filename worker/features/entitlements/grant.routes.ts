@@ -27,7 +27,7 @@ export const grantRoutes = routes('Entitlements', 'customers').write({
   agent: { confirm: true },
   summary: 'Grant units or days',
   description:
-    'Grants units or days without a payment, as the product is sold. Units add up. Days extend `paid_through` from now or from its end, whichever is later. Products sold without any limit accept neither.',
+    'Grants units or days without a payment, as the product is sold. Units add up. Days extend `paid_through` from now or from its end, whichever is later.',
   key: 'required',
   body: GrantRequest,
   returns: EntitlementBody,

@@ -57,7 +57,7 @@ export const facilitatorRoutes = routes('x402', 'consume')
     sdk: 'facilitator.getSupported',
     summary: 'List supported payments',
     description:
-      'Lists supported payments. The base URL of the facilitator ends before `/supported`. Use it in any x402 V2 resource server, with your key in `X-Svc-Key` for verify and settle.',
+      'Lists supported payments. The base URL of the facilitator ends before `/supported`. Send your key in `X-Svc-Key` for verify and settle.',
     bucket: 'payload',
     returns: SupportedResponse,
     answer: ({ ctx }) => supportedKinds(ctx) as z.infer<typeof SupportedResponse>,
@@ -87,7 +87,7 @@ export const facilitatorRoutes = routes('x402', 'consume')
     idempotency: 'natural',
     agent: { confirm: true },
     summary: 'Settle a payment for your server',
-    description: `Settles a payment. Body and response follow the x402 reference; a refusal is 200 as well. A payment is settled once: of concurrent calls, one gets \`success: true\` and the others \`duplicate_settlement\`. A later call of the same account gets the first result again, so verify first and serve once per \`transaction\`. \`settlement_pending\`: repeat with the same payment. Nothing is granted and no payment is recorded.`,
+    description: `Settles a payment. Body and response follow the x402 reference; a refusal is 200 as well. A payment is settled once: of concurrent calls, one gets \`success: true\` and the others \`duplicate_settlement\`. A later call gets the first result again: serve once per \`transaction\`. \`settlement_pending\`: repeat with the same payment. Nothing is granted and no payment is recorded.`,
     bucket: 'metered',
     body: FacilitatorRequest,
     returns: ok(SettleResponse.openapi('FacilitatorSettlement'), 'Settled or refused'),

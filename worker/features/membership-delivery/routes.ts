@@ -10,7 +10,7 @@ export const placementRoutes = routes('Memberships', 'customers').write({
   sdk: 'memberships.retryDelivery',
   summary: 'Retry access delivery',
   description:
-    'Retries the delivery of access. Safe to repeat. Memberships that are delivered, need no delivery or have ended are unchanged; failed revocations are retried.',
+    'Retries the delivery of access. Memberships that are delivered or have ended are unchanged; failed revocations are retried.',
   returns: MembershipBody,
   codes: ['not_found', 'state_conflict'],
   load: async ({ scope, params }) => (await findOwnMember(scope, params.membership_id)) ?? raise('not_found'),

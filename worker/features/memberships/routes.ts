@@ -69,7 +69,7 @@ export const membershipRoutes = routes('Memberships', 'customers')
         .max(OWN_NAME_MAX)
         .optional()
         .describe(
-          `Search text: the beginning (4 characters or more) of a payment id, receipt id, signature, wallet, email address or membership id, else part of a customer reference or product name among the ${SEARCHED_MAX.toLocaleString('en')} newest memberships.`,
+          `Search text: the beginning (4 characters or more) of an id, signature, wallet or email address, else part of a customer reference or product name among the ${SEARCHED_MAX.toLocaleString('en')} newest memberships.`,
         ),
     },
     returns: pageOf(MembershipBody, 'MembershipPage'),

@@ -45,7 +45,7 @@ export const meteredRoutes = routes('Metered', 'consume')
     id: 'createMeteredSession',
     sdk: 'meteredSessions.create',
     summary: 'Create a metered session',
-    description: `Creates a metered session. The buyer’s client opens a payment channel by the challenge, at \`authorize_url\`, within ${LIFE.channelOpenMinutes} minutes, and then streams vouchers. The highest one is settled on the chain, straight to your wallet. This call has its own rate limit.`,
+    description: `Creates a metered session. The buyer’s client opens a payment channel at \`authorize_url\` within ${LIFE.channelOpenMinutes} minutes, and then streams vouchers. The highest one is settled straight to your wallet.`,
     key: 'required',
     bucket: 'challenges',
     body: MeteredSessionRequest,
@@ -82,7 +82,7 @@ export const meteredRoutes = routes('Metered', 'consume')
     agent: { confirm: true },
     summary: 'Close a metered session',
     description:
-      'Closes the session with its highest voucher. The status is `closing` until the chain has settled it: ask again, or wait for `metered_session.closed`. Returns 409 `state_conflict` (`opening-pending`) while a buyer opens it.',
+      'Closes the session with its highest voucher. The status is `closing` until the chain has settled it: wait for `metered_session.closed`.',
     key: 'required',
     bucket: 'metered',
     params: sessionParam,

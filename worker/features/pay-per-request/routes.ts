@@ -45,7 +45,7 @@ export const x402Routes = routes('x402', 'consume').write({
   sdk: 'x402.settle',
   agent: { confirm: true },
   summary: 'Settle an x402 payment',
-  description: `Settles an x402 payment. One payment counts once. Repeated under its key, it returns the first result; under another one \`duplicate: true\` with \`consumed_units: 0\` and the header \`X-Svc-Duplicate-Settlement: true\`. Serve nothing for a duplicate, unless the consumption was refunded before. 202: send the same payment again, never ask for a new one.`,
+  description: `Settles an x402 payment. Repeated under its key, it returns the first result; under another one \`duplicate: true\` with \`consumed_units: 0\`: serve nothing for it. 202: send the same payment again, never ask for a new one.`,
   key: 'required',
   bucket: 'metered',
   body: SettleRequest,

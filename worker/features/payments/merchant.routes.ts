@@ -60,7 +60,7 @@ export const merchantPaymentRoutes = routes('Payments', 'payments')
     agent: { confirm: true },
     summary: 'Accept unmatched money',
     description:
-      'Accepts a late, short or second payment of this session, or one of an unidentified buyer, as a new payment. A repeated call returns the same response. Money that the chain has dropped: 409 `state_conflict`, `meta.reason: transaction_orphaned`.',
+      'Accepts a late, short or second payment of this session, or one of an unidentified buyer, as a new payment. Money that the chain has dropped: 409 `state_conflict`, `meta.reason: transaction_orphaned`.',
     body: z.object({ tx_signature: TxSignature }).openapi('AcceptUnmatchedRequest'),
     returns: ok(PaymentBody, 'Payment that was created from the money'),
     codes: ['not_found', 'state_conflict', 'rpc_unavailable'],

@@ -72,14 +72,14 @@ const terms = {
     .max(64)
     .optional()
     .describe(
-      'Solana wallet that receives the payments. Defaults to the wallet of the rail, then of the account. A product without any cannot be sold. Replace the one of an example with your own.',
+      'Solana wallet that receives the payments. Defaults to the wallet of the rail, then of the account. A product without any cannot be sold.',
     ),
   grace_hours: integer(0, 8760).optional().describe('Hours of delivered access after the paid time, for late renewals.'),
   session_seconds: integer(300, 3600).optional().describe('Duration of a checkout session, 300 to 3600 seconds; 900 by default.'),
   requires_identity: orNull(z.enum(IDENTITY_PROVIDERS))
     .optional()
     .describe(
-      'Messaging platform on which buyers must prove their identity before payment; null: no proof. The current value also applies to open payments: they are not confirmed without that identity, and money that still arrives is unmatched once they end.',
+      'Messaging platform on which buyers prove their identity before payment; null: no proof. Applies to open payments as well: without that identity they are not confirmed.',
     ),
   default_rail: SellingRail.optional().describe('Rail that the checkout shows first.'),
   allowed_rails: z
@@ -103,7 +103,7 @@ const terms = {
   max_per_payer_per_day: orNull(MoneyInput)
     .optional()
     .describe(
-      'Most USDC that one payer may pay for this product by x402 in one day (UTC), at least the price; null: no limit. Protects an agent in a loop. Beyond it settle answers 429 `payer_limit_reached`.',
+      'Most USDC that one payer may pay for this product by x402 in one day (UTC), at least the price; null: no limit. Beyond it settle answers 429 `payer_limit_reached`.',
     ),
   live_mode_confirmed: z
     .boolean()
@@ -114,7 +114,7 @@ const terms = {
     .optional()
     .openapi({ default: false })
     .describe(
-      'True to accept `customer_ref` only from your server, by payment session or hand-off. Otherwise buyers may name one at connect: it is unverified, and a purchase under a known one extends that membership without a change of its wallet or email address.',
+      'True to accept `customer_ref` only from your server, by payment session or hand-off. Otherwise buyers may name one at connect, unverified.',
     ),
 };
 

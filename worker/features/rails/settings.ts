@@ -86,14 +86,14 @@ export const RailSettingUpdate = z
     payout_wallet: orNull(z.string().max(64))
       .optional()
       .describe(
-        'Solana wallet that receives the payments. Defaults to the wallet of the rail, then of the account. A product without any cannot be sold. Replace the one of an example with your own.',
+        'Solana wallet that receives the payments. Defaults to the wallet of the rail, then of the account. A product without any cannot be sold.',
       ),
     origins: z
       .array(z.string().max(300))
       .max(ORIGINS_MAX)
       .optional()
       .describe(
-        'Origins of your shops, such as `https://api.shop.com`, for the x402 rail alone. They replace the present ones; `[]` clears them. Agents find and sign in only to shops with an origin.',
+        'Origins of your shops, such as `https://api.shop.com`, for the x402 rail alone. `[]` clears them. Agents find and sign in only to shops with an origin.',
       ),
   })
   .openapi('RailSettingUpdate', { example: { payout_wallet: 'Av7QWv6RRdrFxbb9GXWM1g8Gut59feSWcr9tRBia7xZa' } });

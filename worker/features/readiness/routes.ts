@@ -11,7 +11,7 @@ export const readinessRoutes = routes('Set-up', 'products').read({
   sdk: 'setup.getReadiness',
   summary: 'Check readiness',
   description:
-    'Checks a sale. With a product, checks the whole sale; without one, only the account. A failed check blocks the sale, unless it is called a warning. In the sandbox, checks of the chain are skipped. `/docs#readiness` describes each check.',
+    'Checks a sale. With a product, checks the whole sale; without one, only the account. In the sandbox, checks of the chain are skipped. `/docs#readiness` describes each check.',
   query: z.object({
     ...ModeQuery,
     ...productRef,

@@ -22,7 +22,7 @@ export const ReceiptQuery = {
     .max(200)
     .optional()
     .describe(
-      'Search text: the beginning (4 characters or more) of a payment id, receipt id, signature, wallet or email address, or words of the product name, invoice number, reference or billed name.',
+      'Search text: the beginning (4 characters or more) of an id, signature, wallet or email address, or words of the product name, invoice number, reference or billed name.',
     ),
   product_id: idOf<ProductId>().optional().describe('Return only objects of this product.'),
   customer_id: OfCustomer,

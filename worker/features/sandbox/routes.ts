@@ -39,7 +39,7 @@ export const sandboxRoutes = routes('Sandbox', 'sandbox')
     sdk: 'testing.createSession',
     summary: 'Run a scenario',
     description:
-      'Runs a scenario. Poll the session, or listen on your sandbox endpoints. Its objects have `livemode: false`, and its customer references begin with its id. Erased 30 days after its end.',
+      'Runs a scenario. Poll the session, or listen on your sandbox endpoints. Its customer references begin with its id. Erased 30 days after its end.',
     mode: 'sandbox',
     body: BeginRequest,
     returns: created(SandboxSessionBody),
@@ -80,7 +80,7 @@ export const sandboxRoutes = routes('Sandbox', 'sandbox')
     sdk: 'testing.advance',
     summary: 'Advance the clock',
     description:
-      'Advances the clock of the session. Everything due on the way happens in order and at its time. At most 400 days per call, one call at a time, for 60 days after the session began.',
+      'Advances the clock of the session. Everything due on the way happens in order. At most 400 days per call, for 60 days after the session began.',
     mode: 'sandbox',
     params,
     body: z.object({ seconds: AdvanceSeconds }).openapi('AdvanceRequest', { example: { seconds: 86_400 } }),
@@ -96,7 +96,7 @@ export const sandboxRoutes = routes('Sandbox', 'sandbox')
     sdk: 'testing.pay',
     summary: 'Pay as a test wallet',
     description:
-      'Pays as a test wallet. A payment is signed and broadcast on the simulated chain, but not confirmed: confirm it, or wait until it is found. An x402 challenge returns the value of PAYMENT-SIGNATURE. `declined` returns no signature.',
+      'Pays as a test wallet. A payment is broadcast on the simulated chain: confirm it, or wait until it is found. An x402 challenge returns the value of PAYMENT-SIGNATURE.',
     mode: 'sandbox',
     body: PayRequest,
     returns: z
@@ -126,8 +126,7 @@ export const sandboxRoutes = routes('Sandbox', 'sandbox')
     id: 'signInTest',
     sdk: 'testing.signIn',
     summary: 'Sign in as a test wallet',
-    description:
-      'Signs in as a test wallet that has paid, with what an x402 challenge names. Returns the value of SIGN-IN-WITH-X. The wallet is that of `POST /v1/testing/pay` under the same name.',
+    description: 'Signs in as a test wallet that has paid, with what an x402 challenge names. Returns the value of SIGN-IN-WITH-X.',
     mode: 'sandbox',
     key: 'none',
     idempotency: 'natural',

@@ -83,7 +83,7 @@ export const subscriptionRoutes = routes('Subscriptions', 'payments')
     sdk: 'nativeSubscriptions.get',
     summary: 'Get a native subscription',
     description:
-      'Returns the stored state of a native subscription. Changes made on the chain without this service are read within seconds of this call, otherwise once a day.',
+      'Returns the stored state of a native subscription. Changes on the chain are read within seconds of this call, otherwise once a day.',
     params,
     returns: AuthorizationBody,
     codes: ['not_found'],
@@ -102,7 +102,7 @@ export const subscriptionRoutes = routes('Subscriptions', 'payments')
     agent: { confirm: true },
     summary: 'Stop a native subscription',
     description:
-      'Stops collecting, permanently. Requires a person who signed in within the last 15 minutes. Paid time remains valid. The consent remains on the chain until the buyer cancels: instructions go out if an email address is known.',
+      'Stops collecting, permanently. Requires a recent sign-in. Paid time remains valid. The consent remains on the chain until the buyer cancels.',
     params,
     query: ModeQuery,
     body: StopRequest,
@@ -122,8 +122,7 @@ export const cancellationRoutes = routes('Subscriptions')
     sdk: 'nativeSubscriptions.cancelIntent',
     idempotency: 'natural',
     summary: 'Prepare a cancellation',
-    description:
-      'Creates the transaction that the buyer’s wallet signs to end the subscription. Changes nothing by itself. Buyers can also cancel on the chain at any time, without this service.',
+    description: 'Creates the transaction that the buyer’s wallet signs to end the subscription. Changes nothing by itself.',
     bucket: 'confirm',
     by: 'authorization_id',
     params,
@@ -145,7 +144,7 @@ export const cancellationRoutes = routes('Subscriptions')
     agent: { confirm: true },
     summary: 'Confirm a cancellation',
     description:
-      'Confirms a cancellation by the signature of its transaction, or by the signed transaction, which the service sends. The account on the chain is the proof: 422 `payment_mismatch` with `meta.reason`, retryable while it may still land.',
+      'Confirms a cancellation by the signature of its transaction, or by the signed transaction, which the service sends. The account on the chain is the proof.',
     bucket: 'confirm',
     by: 'authorization_id',
     key: 'required',

@@ -94,7 +94,7 @@ export const emailRoutes = routes('Account')
     sdk: 'account.disownEmail',
     summary: 'Remove an email address',
     description:
-      'Removes an email address from an account that someone else created with it. Without another way to sign in and without sales the account ends. A verified address is refused with 409 `state_conflict`.',
+      'Removes an email address from an account that someone else created with it. Without another way to sign in and without sales the account ends.',
     bucket: 'email-proof',
     body: LinkBody,
     returns: DetailResponse,
@@ -127,7 +127,7 @@ export const emailRoutes = routes('Account')
     tag: 'Authentication',
     summary: 'Set a new password',
     description:
-      'Sets a new password by the token from the email, and ends all sessions. If the address was never verified, all other access ends as well. An account that buyers have paid and that has another sign-in method stays with its maker; the address gets a new one.',
+      'Sets a new password by the token from the email, and ends all sessions. If the address was never verified, all other access ends as well.',
     bucket: 'email-proof',
     body: z
       .object({

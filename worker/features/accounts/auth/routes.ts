@@ -119,7 +119,7 @@ export const authRoutes = routes('Authentication')
     idempotency: 'natural',
     summary: 'Log in with a password',
     description:
-      'Signs in with an email address and a password. A person with a factor gets 401 `factor_required` with a ticket for `POST /v1/auth/factor`. After 100 failed passwords within an hour, an unknown network gets 401 with `meta.reason: email_link_required`; a right password sends a link.',
+      'Signs in with an email address and a password. A person with a factor gets 401 `factor_required` with a ticket for `POST /v1/auth/factor`. After 100 failures within an hour, an unknown network gets 401 `meta.reason: email_link_required`.',
     bucket: 'login',
     by: readEmailKey,
     body: LoginRequest,
@@ -212,7 +212,7 @@ export const authRoutes = routes('Authentication')
     idempotency: 'natural',
     summary: 'Log out',
     description:
-      'Without `end` it has no effect on the server: the token remains valid until it expires, and you discard it. With `end` the session of the token, or every session, ends from the next request on.',
+      'Without `end` it has no effect on the server: discard the token. With `end` the session, or every session, ends from the next request on.',
     key: 'none',
     body: LogoutRequest,
     isBodyOptional: true,

@@ -57,7 +57,7 @@ export const domainRoutes = routes('Account', 'webhooks')
     sdk: 'account.setDomain',
     summary: 'Set your domain',
     description:
-      'Sets your domain. Publish `{"account_id": "…", "token": "…"}` at `https://<domain>/.well-known/svc-merchant.json` and call this again. The file is checked immediately, at most once in ten seconds, and then daily.',
+      'Sets your domain. Publish `{"account_id": "…", "token": "…"}` at `https://<domain>/.well-known/svc-merchant.json` and call this again.',
     body: z
       .object({
         domain: z

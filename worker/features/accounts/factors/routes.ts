@@ -28,7 +28,7 @@ import { listPasskeys } from './store.ts';
 import { readTicket } from './ticket.ts';
 import { beginTotp, confirmTotp, removeTotp } from './totp.ts';
 
-const FRESH = 'Requires a recent sign-in, with a factor if you have one (403 `step_up_required`).';
+const FRESH = 'Requires a recent sign-in, and a factor if you have one.';
 const recoveryCodesOf = (codes: readonly string[] | null) => (codes === null ? {} : { recovery_codes: [...codes] });
 
 export const factorRoutes = routes('Account')
@@ -89,7 +89,7 @@ export const factorRoutes = routes('Account')
     sdk: 'account.removePasskey',
     agent: { confirm: true },
     summary: 'Remove a passkey',
-    description: `Removes a passkey and ends the sessions that it began. The only sign-in method cannot be removed (409 \`state_conflict\`). ${FRESH}`,
+    description: `Removes a passkey and ends the sessions that it began. The only sign-in method cannot be removed. ${FRESH}`,
     returns: { 204: { description: 'Removed' } },
     codes: ['not_found', 'state_conflict'],
     once: async ({ scope, actor, params: { passkey_id: id } }, storeAnswer) => {
@@ -106,7 +106,7 @@ export const factorRoutes = routes('Account')
     id: 'beginTotp',
     sdk: 'account.beginTotp',
     summary: 'Set up an authenticator app',
-    description: `Returns a secret for an authenticator app, in place of one that waits for its first code. Confirm it with a code within ten minutes. ${FRESH}`,
+    description: `Returns a secret for an authenticator app, in place of one that waits for its first code. Confirm it within ten minutes. ${FRESH}`,
     returns: created(
       z
         .object({
@@ -127,8 +127,7 @@ export const factorRoutes = routes('Account')
     id: 'confirmTotp',
     sdk: 'account.confirmTotp',
     summary: 'Confirm an authenticator app',
-    description:
-      'Confirms the pending authenticator app with a code. With the first factor the response has recovery codes. The fifth wrong code within five minutes returns 429 `rate_limited`.',
+    description: 'Confirms the pending authenticator app with a code. With the first factor the response has recovery codes.',
     body: z.object({ code: TotpCode }).openapi('ConfirmTotpRequest', { example: { code: '492039' } }),
     returns: z.object({ confirmed_at: Timestamp, recovery_codes: RecoveryCodes.optional() }).openapi('ConfirmedTotp'),
     codes: ['invalid_credentials', 'state_conflict'],
@@ -240,7 +239,7 @@ export const factorSignInRoutes = routes('Authentication')
     idempotency: 'natural',
     summary: 'Prove a factor again',
     description:
-      'Proves a factor in a session, with a code of the authenticator app, a recovery code or a passkey, and returns a token of the same session. The fifth wrong code within five minutes returns 429 `rate_limited`.',
+      'Proves a factor in a session, with a code of the authenticator app, a recovery code or a passkey, and returns a token of the same session.',
     key: 'none',
     body: StepUpRequest,
     returns: AuthResponse,

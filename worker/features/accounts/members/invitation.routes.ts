@@ -59,7 +59,7 @@ export const invitationRoutes = routes('Account', 'members')
     agent: { confirm: true },
     summary: 'Invite a member',
     description:
-      'Emails an invitation that works once, for 7 days. Members and open invitations take the seats of the plan. At most 20 a day, and three an hour to one address. Your own address must be verified. The owner alone invites admins.',
+      'Emails an invitation that works once, for 7 days. At most 20 a day. Your own address must be verified. The owner alone invites admins.',
     body: z
       .object({
         email: Email,

@@ -81,7 +81,7 @@ export const memberRoutes = routes('Account', 'members')
     agent: { confirm: true },
     summary: 'Change a role',
     description:
-      'Gives a member another role, from the next request on. Requires a person who signed in within the last 15 minutes. The owner alone makes, changes and removes admins. The owner’s own role is refused with 409 `state_conflict`.',
+      'Gives a member another role, from the next request on. Requires a recent sign-in. The owner alone makes, changes and removes admins.',
     params: memberParams,
     body: z.object({ role: z.enum(GIVEN_ROLES) }).openapi('ChangeRoleRequest', { example: { role: 'developer' } }),
     returns: MemberBody,
@@ -98,7 +98,7 @@ export const memberRoutes = routes('Account', 'members')
     agent: { confirm: true },
     summary: 'Remove a member',
     description:
-      'Removes a member, from the next request on. Requires a person who signed in within the last 15 minutes, but for oneself. The owner cannot be removed (409 `state_conflict`).',
+      'Removes a member, from the next request on. Requires a person who signed in within the last 15 minutes, but for oneself. The owner cannot be removed.',
     memberParam: 'user_id',
     params: memberParams,
     query: z.object({ with: Made }),

@@ -26,7 +26,7 @@ export const transferRoutes = routes('Account', 'account')
     agent: { confirm: true },
     summary: 'Offer the account to a member',
     description:
-      'Offers the ownership to a member for 7 days, and replaces an earlier offer. At most ten a day. The member needs a verified email address, and a second factor if you have one (409 `state_conflict`). Requires a recent sign-in.',
+      'Offers the ownership to a member for 7 days, and replaces an earlier offer. The member needs a verified email address, and a second factor if you have one. Requires a recent sign-in.',
     body: TransferRequest,
     returns: { 202: { description: 'Offered', content: { 'application/json': { schema: TransferBody } } } },
     codes: ['not_found', 'state_conflict'],

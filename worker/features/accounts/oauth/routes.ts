@@ -101,7 +101,7 @@ export const oauthRoutes = routes('Authentication')
     sdk: 'auth.startOAuth',
     summary: 'Start a provider sign-in',
     description:
-      'Starts a sign-in, bound to this browser for ten minutes. With a token of a recent sign-in, the provider is linked to that account. `mode` `login` requires an existing account; `register` creates one if needed.',
+      'Starts a sign-in, bound to this browser for ten minutes. With a token of a recent sign-in, the provider is linked to that account. `register` creates an account if needed.',
     security: [{}, { bearer: [] }],
     guards: [readPerson],
     params: ProviderParam,
@@ -226,7 +226,7 @@ export const oauthRoutes = routes('Authentication')
     tag: 'Account',
     summary: 'Unlink a provider',
     description:
-      'Unlinks a provider and ends the sessions that it began. Requires a recent sign-in. A repeated call changes nothing. The last sign-in method of an account cannot be removed (409 `state_conflict`).',
+      'Unlinks a provider and ends the sessions that it began. Requires a recent sign-in. A repeated call changes nothing. The last sign-in method cannot be removed.',
     params: ProviderParam,
     returns: { 204: { description: 'Unlinked' } },
     codes: ['not_found', 'state_conflict'],

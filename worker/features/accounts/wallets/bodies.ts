@@ -25,7 +25,7 @@ export const WalletLoginRequest = z
       .string()
       .max(128)
       .describe(
-        'Ed25519 signature, in base58, of `message` or of the bare `message_nonce`. A session of the bare nonce cannot set a payout wallet or a password, move an external product id or delete the account.',
+        'Ed25519 signature, in base58, of `message` or of the bare `message_nonce`. A session of the bare nonce is no recent sign-in.',
       ),
     message_nonce: z.string().max(64),
   })

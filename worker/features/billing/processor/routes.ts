@@ -96,7 +96,7 @@ export const billingRoutes = routes('Billing', 'billing')
     sdk: 'billing.createCheckout',
     summary: 'Pay for a plan by card',
     description:
-      'Creates a card checkout at `checkout_url`. Requires a person who signed in within the last 15 minutes. A repeated request for the same plan returns the same open page; another plan closes it. The current plan is refused with 409 `state_conflict`.',
+      'Creates a card checkout at `checkout_url`. Requires a recent sign-in. The same plan returns the same open page; another plan closes it. The current plan: 409 `state_conflict`.',
     mode: 'live',
     body: z
       .object({
@@ -124,8 +124,7 @@ export const billingRoutes = routes('Billing', 'billing')
     id: 'createBillingPortal',
     sdk: 'billing.createPortal',
     summary: 'Open the card portal',
-    description:
-      'Creates a session of the card portal. Requires a person who signed in within the last 15 minutes. 409 `state_conflict` before the first purchase by card.',
+    description: 'Creates a session of the card portal. Requires a recent sign-in.',
     mode: 'live',
     body: z.object({ return_url: ReturnUrl.optional() }).openapi('BillingPortalRequest', { example: {} }),
     isBodyOptional: true,
@@ -167,8 +166,7 @@ export const billingRoutes = routes('Billing', 'billing')
     idempotency: 'none',
     tag: 'Provider webhooks',
     summary: 'Receive processor events',
-    description:
-      'Receives events of the payment processor, signed over the raw body. An event only triggers a read from the processor. Each event is processed once; unknown types and customers are ignored.',
+    description: 'Receives events of the payment processor, signed over the raw body. An event only triggers a read from the processor.',
     security: [{ processorSignature: [] }],
     guards: [verifySignature],
     body: z.unknown().openapi({ example: EVENT }).describe('Event of the payment processor.'),

@@ -23,7 +23,7 @@ const PaymentSessionRequest = z
       .enum(RAIL_IDS)
       .optional()
       .describe(
-        'Rail of the hosted checkout. It must be ready for this product. Connect uses it unless it names another asset. Defaults to the product’s default_rail if that is ready, else to another ready rail.',
+        'Rail of the hosted checkout. It must be ready for this product. Defaults to the product’s default_rail, else to another ready rail.',
       ),
     success_url: z
       .url({ protocol: /^https$/, hostname: z.regexes.domain })
@@ -69,7 +69,7 @@ export const paymentSessionRoutes = routes('Checkout', 'products').write({
   id: 'createPaymentSession',
   sdk: 'paymentSessions.create',
   summary: 'Create a payment session',
-  description: `Creates a checkout for one buyer, with price and customer fixed for ${LIFE.paymentSessionMinutes} minutes. Connect with \`payment_session_id\` starts its payment. The session has at most one open payment, and a repeated connect returns it; after a failed one, a new one may start.`,
+  description: `Creates a checkout for one buyer, with price and customer fixed for ${LIFE.paymentSessionMinutes} minutes. Connect with \`payment_session_id\` starts its payment. One is open at a time.`,
   key: 'required',
   body: PaymentSessionRequest,
   returns: created(PaymentSessionBody),

@@ -92,7 +92,7 @@ export const meteredSessionRoutes = routes('Metered')
     agent: { confirm: true },
     summary: 'Pay for a delivery',
     description:
-      'Pays for a delivery with a voucher, in the body or in the credential of scheme Payment. The same delivery with the same voucher again returns 200 and `replayed`. A refusal has its reason in `meta.reason`.',
+      'Pays for a delivery with a voucher, in the body or in the credential of scheme Payment. The same again returns 200 and `replayed`.',
     guards: [countRefused],
     params: sessionParam,
     headers: CredentialHeader,

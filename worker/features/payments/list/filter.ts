@@ -41,7 +41,7 @@ export const FilterQuery = {
     .max(OWN_NAME_MAX)
     .optional()
     .describe(
-      `Search text: the beginning (4 characters or more) of a payment id, receipt id, signature, wallet or email address, a whole payment identifier, else a memo, or part of a customer reference or product name. Like the filters of rail, asset and amount, it covers the ${SEARCHED_MAX.toLocaleString('en')} newest payments.`,
+      `Search text: the beginning (4 characters or more) of an id, signature, wallet or email address, a whole payment identifier, a memo, or part of a customer reference or product name. Covers, as the filters of rail, asset and amount do, the ${SEARCHED_MAX.toLocaleString('en')} newest payments.`,
     ),
 };
 

@@ -36,7 +36,7 @@ export const refundRoutes = routes('Payments', 'refunds')
     agent: { confirm: true },
     summary: 'Prepare a refund',
     description:
-      'Prepares a refund from the wallet that was paid to the wallet that paid. Open `/sign#<transaction>` of this service to sign and send it. Refunds never exceed the received amount. While one may still land, another is refused with `meta.reason` `in_flight`.',
+      'Prepares a refund from the wallet that was paid to the wallet that paid. Open `/sign#<transaction>` of this service to sign it. Refunds never exceed the received amount.',
     body: RefundRequestBody,
     isBodyOptional: true,
     returns: ok(

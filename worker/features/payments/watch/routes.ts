@@ -60,7 +60,7 @@ export const chainWebhookRoutes = routes('Provider webhooks').public({
   idempotency: 'none',
   summary: 'Receive chain data',
   description:
-    'Receives enhanced transactions, one or a list, signed with HMAC-SHA256 over the raw body. Only their signatures are used, as a hint: the service reads each transaction from its own node, as POST /v1/pay/confirm does.',
+    'Receives enhanced transactions, one or a list, signed with HMAC-SHA256 over the raw body. Only their signatures are used: the service reads each transaction from its own node.',
   security: [{ chainSignature: [] }],
   guards: [verifySignature],
   body: z

@@ -118,8 +118,7 @@ export const subscriptionPlanRoutes = routes('Subscriptions', 'products')
     id: 'confirmSubscriptionPlan',
     sdk: 'subscriptionPlans.confirm',
     summary: 'Confirm a published plan',
-    description:
-      'Reads the plan back from the chain and verifies every field. 422 `payment_mismatch` names the field that differs in `meta.reason`; `not_published` if no plan is found.',
+    description: 'Reads the plan back from the chain and verifies every field. `meta.reason` names the field that differs.',
     key: 'required',
     body: z.object({ tx_signature: TxSignature }).openapi('ConfirmSubscriptionPlanRequest'),
     returns: SubscriptionPlanBody,

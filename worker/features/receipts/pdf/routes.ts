@@ -61,7 +61,7 @@ export const pdfRoutes = routes('Receipts', 'receipts')
     sdk: 'receipts.export',
     summary: 'Export receipts',
     description:
-      "Exports receipts as CSV (RFC 4180, UTF-8), at most 100,000 rows; `X-Svc-Truncated: true` if more exist. The refunded amount is in the asset of `amount`. The period is that of a subscription, else the days bought. Cells that a spreadsheet would read as a formula begin with a `'`.",
+      "Exports receipts as CSV (RFC 4180, UTF-8), at most 100,000 rows; `X-Svc-Truncated: true` if more exist. Cells that a spreadsheet would read as a formula begin with a `'`.",
     query: { ...ReceiptQuery },
     returns: { 200: { ...file('text/csv', 'One row per receipt')[200], headers: headersOf('X-Svc-Truncated') } },
     respond: async ({ c, scope, query: { wallet, q, product_id: productId, customer_id: customerId, direction } }) => {
@@ -80,7 +80,7 @@ export const pdfRoutes = routes('Receipts', 'receipts')
     sdk: 'receipts.updateInvoiceMetadata',
     summary: 'Update invoice metadata',
     description:
-      'Merges invoice metadata field by field; `null` removes a field, a list replaces the previous one. The metadata is not part of the signed document and appears only in the merchant’s responses and copy. At most 16 KB in total.',
+      'Merges invoice metadata field by field; `null` removes a field, a list replaces the previous one. Not part of the signed document. At most 16 KB in total.',
     body: InvoiceMetadataPatch,
     returns: UpdateResponse,
     codes: ['not_found', 'state_conflict'],
@@ -98,7 +98,7 @@ export const pdfRoutes = routes('Receipts', 'receipts')
     sdk: 'receipts.sendProof',
     summary: 'Email a proof',
     description:
-      'Emails the public proof of a receipt, at most five a day per receipt and address, and 200 per account. Your own address must be verified (403 `invalid_authorization`, `meta.reason: email_unverified`). The sandbox sends nothing.',
+      'Emails the public proof of a receipt, at most five a day per receipt and address, and 200 per account. Your own address must be verified. The sandbox sends nothing.',
     body: SendProofRequest,
     returns: z.object({ detail: Detail, message_id: z.uuid() }).openapi('SendProofResponse'),
     codes: ['not_found', 'mail_not_configured'],
