@@ -26,9 +26,9 @@ import { World } from '../support/world.ts';
 
 /** Routes without a credential ignore any that is sent, so they are tested with sandbox objects. */
 const isForStrangers = ({ operation }: Target): boolean => operation.security === undefined || !takes(operation, 'apiKey');
-/** Routes without a mode: starting an account, and the public state of the service. */
+/** Routes without a mode: starting an account, signing in as a buyer, and the public state of the service. */
 const isOfNoMode = ({ path }: Target): boolean =>
-  /^\/v1\/(?:auth|account\/account|access\/agent-bootstrap|access\/rails$|health$)|^\/health$/.test(path);
+  /^\/v1\/(?:auth|account\/account|access\/agent-bootstrap|access\/rails$|buyer\/(?:wallet|email-link)|health$)|^\/health$/.test(path);
 
 /** Tables that store merchant and mode of a row, and their columns. */
 const ownerOf = (row: Row) => row.merchant_id ?? row.account_id;
