@@ -21,7 +21,7 @@ const OWN = [
   'PEPPER',
   'JWT_KEYS',
   'RECEIPT_KEYS',
-  'LETTER_KEYS',
+  'EMAIL_LINK_KEYS',
   'SANDBOX_SEED',
   'SEAL_KEYS',
   'FACTOR_KEYS',

@@ -349,6 +349,7 @@ CREATE TABLE `api_keys` (
 	`scopes` text,
 	`expires_at` integer,
 	`allowed_ips` text,
+	`widened_at` integer,
 	`created_by` text NOT NULL,
 	`rolled_from` blob,
 	`version` integer NOT NULL

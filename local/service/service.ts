@@ -93,7 +93,7 @@ const variablesOf = (secrets: ReturnType<typeof openSecrets>) => ({
   PEPPER: secrets.pepper,
   JWT_KEYS: secrets.jwtKeys,
   RECEIPT_KEYS: secrets.receiptKeys,
-  LETTER_KEYS: secrets.emailKeys,
+  EMAIL_LINK_KEYS: secrets.emailKeys,
   SANDBOX_SEED: secrets.sandboxSeed,
   OPERATOR_SECRET: secrets.operatorSecret,
   SEAL_KEYS: secrets.sealKeys,

@@ -17,7 +17,7 @@ const MAINNET = {
   PEPPER: seed(),
   JWT_KEYS: seed(),
   RECEIPT_KEYS: seed(),
-  LETTER_KEYS: seed(),
+  EMAIL_LINK_KEYS: seed(),
   SANDBOX_SEED: seed(),
   SEAL_KEYS: seed(),
   FACTOR_KEYS: seed(),
@@ -48,9 +48,9 @@ describe('readConfig', () => {
   it('all missing variables are reported together, by name', () => {
     const missing = readConfig({}).findings.map(({ name }) => name);
     expect(missing.toSorted()).toEqual([
+      'EMAIL_LINK_KEYS',
       'FACTOR_KEYS',
       'JWT_KEYS',
-      'LETTER_KEYS',
       'NETWORK',
       'PEPPER',
       'RECEIPT_KEYS',

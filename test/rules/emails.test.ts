@@ -57,7 +57,8 @@ const factsWith = (text: string): EmailFacts => ({
 const LATER = '2026-11-17T22:13:20.000Z';
 const SECURITY_CHANGES = Object.keys({
   ...{ email: 1, password: 1, provider_linked: 1, provider_unlinked: 1, passkey_added: 1, passkey_removed: 1, totp_added: 1 },
-  ...{ totp_removed: 1, recovery_codes: 1, recovery_code_used: 1, live_key: 1, endpoint_added: 1, new_sign_in: 1, admin_added: 1 },
+  ...{ totp_removed: 1, recovery_codes: 1, recovery_code_used: 1, live_key: 1, live_key_widened: 1, endpoint_added: 1 },
+  ...{ new_sign_in: 1, admin_added: 1 },
 } satisfies Record<SecurityChange, 1>) as SecurityChange[];
 const GIVEN_ROLES = ['admin', 'developer', 'finance', 'support', 'viewer'] as const;
 const NAMES = Object.keys(EMAILS) as EmailTemplate[];

@@ -86,6 +86,7 @@ export type SecurityChange =
   | 'recovery_codes'
   | 'recovery_code_used'
   | 'live_key'
+  | 'live_key_widened'
   | 'endpoint_added'
   | 'new_sign_in'
   | 'admin_added';

@@ -43,7 +43,7 @@ function compatibility(): { date: string; flags: string } {
 
 function variablesOf(stateDir: string): Record<string, string> {
   const { pepper, jwtKeys, receiptKeys, emailKeys, sandboxSeed, sealKeys, factorKeys } = openSecrets(stateDir);
-  const forEmails = { LETTER_KEYS: emailKeys, SANDBOX_SEED: sandboxSeed, FACTOR_KEYS: factorKeys };
+  const forEmails = { EMAIL_LINK_KEYS: emailKeys, SANDBOX_SEED: sandboxSeed, FACTOR_KEYS: factorKeys };
   const secrets = { PEPPER: pepper, JWT_KEYS: jwtKeys, RECEIPT_KEYS: receiptKeys, SEAL_KEYS: sealKeys, ...forEmails };
   const toml = readFileSync(WRANGLER_TOML, 'utf8');
   const reference = /^SERVICE_REFERENCE = "(.+)"$/m.exec(toml)![1]!;

@@ -34,7 +34,7 @@ export const SETTINGS: Readonly<Record<string, string>> = {
   FEE_PAYER_KEYS: FEE_PAYER_SEED.toString('base64url'),
   CHALLENGE_KEYS: `${seed(7)},${seed(8)}`,
   HANDOFF_SECRETS: `${seed(9)},${seed(10)}`,
-  LETTER_KEYS: `${seed(11)},${seed(12)}`,
+  EMAIL_LINK_KEYS: `${seed(11)},${seed(12)}`,
   SANDBOX_SEED: seed(13),
   CHANNEL_KEYS: CHANNEL_SEED.toString('base64url'),
   SUBSCRIPTION_KEYS: PULLER_SEED.toString('base64url'),

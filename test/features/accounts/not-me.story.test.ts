@@ -136,6 +136,22 @@ describe('POST /v1/account/not-me', () => {
     expect([first.status, again.status, again.body]).toEqual([200, 200, first.body]);
   });
 
+  it('a live key that a thief gave more rights is reported, and ends', async () => {
+    const create = async (scopes: string[]) =>
+      (await w.call('POST', '/v1/keys', { key: ada.token, body: { name: 'server', scopes } })).body as { raw_key: string; key: Body };
+    const [narrow, other] = [await create(['products:read']), await create(['products:read'])];
+    setTime(Date.now() + 5000);
+    const at = `/v1/keys/${narrow.key.id}`;
+    expect((await w.call('PATCH', at, { key: ada.token, body: { scopes: null } })).status).toBe(200);
+    const link = (await emailsTo(ada.email)).map(tokenIn).find((token) => token.split('.')[2] === 'live_key_widened')!;
+    expect((await preview(link)).body.will).toContain('keys');
+    expect((await undo(link)).status).toBe(200);
+    const statuses = [narrow, other, { raw_key: ada.key }].map(
+      async ({ raw_key }) => (await w.call('GET', '/v1/products', { key: raw_key })).status,
+    );
+    expect(await Promise.all(statuses)).toEqual([401, 200, 200]);
+  });
+
   it('a thief who moved the account on, and has a link too, cannot dispute what the owner took back', async () => {
     const [first, second] = [newThief(), newThief()];
     await changeEmail(ada, first);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { withFaults, withRival } from '../../support/faults/faults.ts';
 import { addMember } from '../../support/people/team.ts';
+import { MailWorld, verifyAddress } from '../../support/servers/mail.ts';
 import { type Body, World } from '../../support/world.ts';
 
 const w = new World();
@@ -52,6 +53,27 @@ describe('DELETE /v1/account/members/{user_id}', () => {
     expect((await remove(bob.token, bob.userId)).status).toBe(204);
     expect(refusalOf(await me(bob.token))).toEqual(NO_MEMBER);
     expect(refusalOf(await remove(owner.token, owner.userId))).toEqual([409, 'state_conflict', { reason: 'owner' }]);
+  });
+
+  it('invitations that the member sent end with the removal, and with a role that invites nobody', async () => {
+    const mail = new MailWorld();
+    const owner = await mail.merchant();
+    await verifyAddress(mail, owner);
+    const [bob, eve] = [await addMember(mail, owner, 'admin'), await addMember(mail, owner, 'admin')];
+    const invite = async (key: string) => {
+      const body = { email: `${crypto.randomUUID()}@example.com`, role: 'viewer' };
+      return (await mail.call('POST', '/v1/account/invitations', { key, body })).body.invitation_id as string;
+    };
+    for (const admin of [bob, eve]) await verifyAddress(mail, admin.own);
+    const [ofBob, ofEve, ofOwner] = [await invite(bob.token), await invite(eve.token), await invite(owner.token)];
+    expect((await mail.call('DELETE', `/v1/account/members/${bob.userId}`, { key: owner.token })).status).toBe(204);
+    const body = { role: 'developer' };
+    expect((await mail.call('PATCH', `/v1/account/members/${eve.userId}`, { key: owner.token, body })).status).toBe(200);
+    const { items } = (await mail.call('GET', '/v1/account/invitations', { key: owner.token })).body;
+    const statuses = new Map(items.map((item: Body) => [item.invitation_id, item.status]));
+    expect([ofBob, ofEve, ofOwner].map((id) => statuses.get(id))).toEqual(['withdrawn', 'withdrawn', 'pending']);
+    const log = (await mail.call('GET', '/v1/account/audit-log?action=invitation.withdrawn', { key: owner.token })).body.items;
+    expect(log.map((entry: Body) => entry.subject.id).sort()).toEqual([ofBob, ofEve].sort());
   });
 
   it('keys and endpoints of the member end with the removal if the call says so, and no others', async () => {

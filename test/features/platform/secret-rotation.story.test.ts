@@ -108,17 +108,17 @@ describe('secret rotation under load', () => {
         expect(granted(await w.call('GET', `/v1/receipt/${receiptId}/verify`, { env }))).toMatchObject({ valid: true }),
     }));
 
-  it('LETTER_KEYS: email links of both keys work and do not depend on PEPPER', async () => {
+  it('EMAIL_LINK_KEYS: email links of both keys work and do not depend on PEPPER', async () => {
     const ctxOf = (env: Env) => newCtx(env, { requestId: 'req_turn', defer: () => {} });
     const { db } = homeOf(ctxOf(w.env), merchant.userId);
     const account = (await findAccount(db, merchant.userId))!;
     await run<string>({
-      secret: 'LETTER_KEYS',
+      secret: 'EMAIL_LINK_KEYS',
       make: async (env) => emailToken(ctxOf(env), 'verify', account, Date.now()),
       use: async (env, token) => {
         const preview = (over: Env) => w.call('POST', '/v1/account/email/preview', { body: { token }, env: over });
         granted(await preview({ ...env, PEPPER: seed() }));
-        granted(await preview({ ...env, LETTER_KEYS: seed() }), 401);
+        granted(await preview({ ...env, EMAIL_LINK_KEYS: seed() }), 401);
       },
     });
   });

@@ -14,7 +14,16 @@ type Body = any;
 
 const STEPS = ['sandboxPurchase', 'sandboxUse', 'sandboxStrangers', 'sandboxSession', 'archive', 'turn', 'meter', 'meter'] as const;
 const SCENARIOS = ['payment_confirmed', 'payment_late', 'payment_underpaid', 'x402_settled', 'metered_session_full'];
-const RINGS = ['FEE_PAYER_KEYS', 'CHALLENGE_KEYS', 'SEAL_KEYS', 'FACTOR_KEYS', 'RECEIPT_KEYS', 'JWT_KEYS', 'CHANNEL_KEYS', 'LETTER_KEYS'];
+const RINGS = [
+  'FEE_PAYER_KEYS',
+  'CHALLENGE_KEYS',
+  'SEAL_KEYS',
+  'FACTOR_KEYS',
+  'RECEIPT_KEYS',
+  'JWT_KEYS',
+  'CHANNEL_KEYS',
+  'EMAIL_LINK_KEYS',
+];
 
 /** Steps of the service between those of its customers: sandbox, archive, keys and a metered session. */
 export class AnyService {

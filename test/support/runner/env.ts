@@ -77,7 +77,7 @@ export const testConfig = (chainId: string): Record<string, string> => ({
   PEPPER: 'a pepper for tests, thirty-two bytes or more',
   JWT_KEYS: seed(1),
   RECEIPT_KEYS: `${seed(2)},${seed(3)}`,
-  LETTER_KEYS: `${seed(11)},${seed(12)}`,
+  EMAIL_LINK_KEYS: `${seed(11)},${seed(12)}`,
   SANDBOX_SEED: seed(13),
   SEAL_KEYS: `${seed(4)},${seed(5)}`,
   FACTOR_KEYS: `${seed(14)},${seed(15)}`,

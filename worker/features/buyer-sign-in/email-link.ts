@@ -21,11 +21,11 @@ const Link = z.object({ id: z.uuid(), email: z.string(), until: z.int() });
 
 /** Token of the emailed link. It is sealed, so that no address is in a URL. Made while sending and never stored. */
 export const buyerLinkToken = (ctx: Ctx, { id, address, createdAt }: Pick<Mail, 'id' | 'address' | 'createdAt'>): Promise<string> =>
-  seal(ctx.config.LETTER_KEYS, PURPOSE, JSON.stringify({ id, email: address, until: createdAt + LIFE_MS }));
+  seal(ctx.config.EMAIL_LINK_KEYS, PURPOSE, JSON.stringify({ id, email: address, until: createdAt + LIFE_MS }));
 
 async function readLink(ctx: Ctx, token: string): Promise<z.infer<typeof Link> | null> {
   try {
-    return Link.parse(JSON.parse(await unseal(ctx.config.LETTER_KEYS, PURPOSE, token)));
+    return Link.parse(JSON.parse(await unseal(ctx.config.EMAIL_LINK_KEYS, PURPOSE, token)));
   } catch {
     return null;
   }

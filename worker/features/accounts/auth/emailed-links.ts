@@ -7,7 +7,7 @@ import { findState, takeState } from '../store.ts';
 
 /** MACs of an emailed link under each email key, that of new links first. Links are not stored, so the database holds no secret. */
 export const linkMacs = ({ config }: Ctx, ...signed: (string | number)[]): string[] =>
-  macRing(config.LETTER_KEYS).map((key) => base64url.encode(hmacSha256(key, utf8(signed.join('\0')))));
+  macRing(config.EMAIL_LINK_KEYS).map((key) => base64url.encode(hmacSha256(key, utf8(signed.join('\0')))));
 
 /** Compares the encoded text: each MAC has one spelling, so a non-canonical encoding does not match. */
 export const isLinkMac = (ctx: Ctx, mac: string, ...signed: (string | number)[]): boolean =>

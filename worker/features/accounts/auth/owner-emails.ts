@@ -36,7 +36,7 @@ export const ownerAddresses = (ctx: Ctx, account: Account): string[] => [
 /** Limits per address and hour, so that neither a thief nor a mistyped address causes a flood. */
 const ALERTS_AN_HOUR = { ofOneChange: 10, unverified: 3 };
 /** Changes that can be repeated without end. An alert about any other one is always sent to a verified address. */
-const REPEATABLE: readonly Alert['change'][] = ['new_sign_in', 'live_key', 'endpoint_added'];
+const REPEATABLE: readonly Alert['change'][] = ['new_sign_in', 'live_key', 'live_key_widened', 'endpoint_added'];
 
 /** Change that the owner is notified of regardless of preferences. `named`: the key, provider, URL or member. */
 type Alert = Pick<EmailFacts['security_alert'], 'change' | 'named' | 'session_id'>;

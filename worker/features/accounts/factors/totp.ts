@@ -9,6 +9,7 @@ import type { TotpSecret } from '#platform/db/tables/office/factors.ts';
 import { requireFreshSignIn } from '#platform/http/callers.ts';
 import { newRecoveryCodes } from '#rules/access/recovery-codes.ts';
 import { encodeTotpSecret, findTotpStep, otpauthUri, TOTP } from '#rules/access/totp.ts';
+import { ownNameOf } from '../auth/owner-emails.ts';
 import { changeAccount } from '../change-account.ts';
 import { relyingParty } from '../passkeys/ceremony.ts';
 import { getAccount } from '../store.ts';
@@ -42,7 +43,7 @@ export interface PendingTotp {
 export async function beginTotp(ctx: Scope, actor: Actor, storeAnswer: StoreAnswer<PendingTotp>): Promise<PendingTotp> {
   requireFreshSignIn(ctx, actor);
   const { accountId: personId } = actor;
-  const { email, displayName } = await getAccount(ctx.db, personId);
+  const account = await getAccount(ctx.db, personId);
   const secret = crypto.getRandomValues(new Uint8Array(TOTP.secretBytes));
   const row: TotpSecret = {
     personId,
@@ -52,7 +53,7 @@ export async function beginTotp(ctx: Scope, actor: Actor, storeAnswer: StoreAnsw
     expiresAt: ctx.wallNow + PENDING_MS,
   };
   const result: PendingTotp = {
-    otpauthUri: otpauthUri({ issuer: relyingParty(ctx).name, label: email ?? displayName, secret }),
+    otpauthUri: otpauthUri({ issuer: relyingParty(ctx).name, label: account.email ?? ownNameOf(account), secret }),
     secret: encodeTotpSecret(secret),
     expiresAt: row.expiresAt!,
   };

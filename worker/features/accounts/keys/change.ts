@@ -35,7 +35,7 @@ interface KeyPatch extends Partial<Restrictions> {
 }
 
 /**
- * Changes a key, from the next request on. A live key is widened by a recent sign-in only, as it is created. Throws 403 sign_in_required, 404,
+ * Changes a key, from the next request on. A live key is widened by a recent sign-in only, with an email, as it is created. Throws 403 sign_in_required, 404,
  * 409 state_conflict, 422 validation_error.
  */
 export async function changeKey(
@@ -48,12 +48,15 @@ export async function changeKey(
   return changeKeys(ctx, account, [], () =>
     transact(ctx, { reload: () => getKey(ctx, actor, keyId) }, async (key) => {
       requireWorking(ctx, key);
-      const next = { ...key, ...patch };
-      if (next.expiresAt !== key.expiresAt) requireSoonEnd(ctx, next);
-      if (key.livemode && !isNarrower(next, key)) requireRecentSignIn(ctx, actor);
-      if (JSON.stringify(next) === JSON.stringify(key)) return unchangedWithAnswer(key, storeAnswer);
-      const result = { ...next, version: key.version + 1 };
-      const writes = [...(await planMaker(ctx, actor)), ...updateKey(ctx, key, patch)];
+      const asked = { ...key, ...patch };
+      if (asked.expiresAt !== key.expiresAt) requireSoonEnd(ctx, asked);
+      const isWidened = key.livemode && !isNarrower(asked, key);
+      if (isWidened) requireRecentSignIn(ctx, actor);
+      if (JSON.stringify(asked) === JSON.stringify(key)) return unchangedWithAnswer(key, storeAnswer);
+      const stored = { ...patch, ...(isWidened && { widenedAt: ctx.now }) };
+      const alerts = isWidened ? await planAlertFor(ctx, actor.accountId, { change: 'live_key_widened', named: asked.name }) : [];
+      const result = { ...key, ...stored, version: key.version + 1 };
+      const writes = [...(await planMaker(ctx, actor)), ...updateKey(ctx, key, stored), ...alerts];
       return withAnswer({ events: [], writes, result }, storeAnswer(result, { before: key }));
     }),
   );

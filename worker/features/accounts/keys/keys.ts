@@ -39,6 +39,7 @@ export function draftKey(ctx: Ctx, merchantId: AccountId, given: Given): Created
     ...given,
     createdAt: ctx.now,
     revokedAt: null,
+    widenedAt: null,
     version: 1,
   };
   return { key, rawKey };

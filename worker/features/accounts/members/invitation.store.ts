@@ -1,10 +1,12 @@
 import { and, desc, eq, gt, inArray, lte } from 'drizzle-orm';
 import type { AccountId, InvitationId } from '#core/ids.ts';
 import { DAY } from '#core/time.ts';
-import type { Db } from '#platform/context.ts';
+import type { Db, Scope } from '#platform/context.ts';
 import { amongIds } from '#platform/db/among.ts';
+import { recordAction } from '#platform/db/audit/record-action.ts';
 import type { Write } from '#platform/db/commit.ts';
 import { type Invitation, invitations } from '#platform/db/tables/office/people.ts';
+import { INVITATION } from '#rules/states.ts';
 
 /** Retention of ended invitations: that of the audit log, so that the entries about an address are found by it. */
 const ENDED_MS = 730 * DAY;
@@ -40,6 +42,26 @@ export const insertInvitation = (db: Db, invitation: Invitation, now: number): W
 
 export const updateInvitation = (db: Db, id: InvitationId, patch: Partial<Pick<Invitation, 'status' | 'expiresAt'>>): Write =>
   db.update(invitations).set(patch).where(eq(invitations.id, id));
+
+type InvitationAction = 'member.invited' | 'invitation.resent' | 'invitation.withdrawn';
+export const recordInvitation = (ctx: Scope, action: InvitationAction, { id, email, role }: Invitation): Write =>
+  recordAction(
+    ctx,
+    { merchantId: ctx.merchantId, livemode: true },
+    { action, subject: { type: 'invitation', id }, after: { email, role } },
+  );
+
+/** Withdraws an open invitation and records it. */
+export const setWithdrawn = (ctx: Scope, invitation: Invitation): Write[] => [
+  updateInvitation(ctx.db, invitation.id, { status: INVITATION.next(invitation.status, 'withdraw') }),
+  recordInvitation(ctx, 'invitation.withdrawn', invitation),
+];
+
+/** Withdraws the open invitations that a person sent for the account. */
+export async function planWithdrawals(ctx: Scope, invitedBy: AccountId): Promise<Write[]> {
+  const open = await listInvitationRows(ctx.db, ctx.merchantId, ctx.wallNow);
+  return open.filter((one) => one.invitedBy === invitedBy && one.status === 'pending').flatMap((one) => setWithdrawn(ctx, one));
+}
 
 /** Lists invitations to an address, in all accounts of a database. */
 export const listInvitationsTo = (db: Db, emailKeys: readonly string[], max: number): Promise<Invitation[]> =>

@@ -20,7 +20,14 @@ import { emailKeysOf, normaliseEmail } from '../auth/sign-in.ts';
 import { changeAccount } from '../change-account.ts';
 import { findVerifiedDomain } from '../domain/store.ts';
 import { getAccount } from '../store.ts';
-import { findInvitation, insertInvitation, listInvitationRows, updateInvitation } from './invitation.store.ts';
+import {
+  findInvitation,
+  insertInvitation,
+  listInvitationRows,
+  recordInvitation,
+  setWithdrawn,
+  updateInvitation,
+} from './invitation.store.ts';
 import { findByLink, isOpenLink } from './invitation-link.ts';
 import { listMembers, requireMayChange } from './members.ts';
 import { insertJoined, insertMember } from './store.ts';
@@ -123,14 +130,6 @@ async function requireRoom(ctx: Scope, account: Account, address: string): Promi
 const limited = ({ wallNow }: Ctx, until: number): ApiError =>
   new ApiError('rate_limited', { retryAfterSeconds: Math.max(1, Math.ceil((until - wallNow) / SECOND)) });
 
-type InvitationAction = 'member.invited' | 'invitation.resent' | 'invitation.withdrawn';
-const recordInvitation = (ctx: Scope, action: InvitationAction, { id, email, role }: Invitation): Write =>
-  recordAction(
-    ctx,
-    { merchantId: ctx.merchantId, livemode: true },
-    { action, subject: { type: 'invitation', id }, after: { email, role } },
-  );
-
 interface Sent {
   invitation: Invitation;
   inviter: Account;
@@ -186,8 +185,7 @@ export async function withdrawInvitation(ctx: Scope, actor: Actor, id: Invitatio
     if (status === 'accepted') throw conflict('accepted', 'The invitation was accepted. Remove the member instead.');
     const writes = await storeAnswer(null);
     if (status === 'withdrawn') return { writes };
-    const withdrawn = updateInvitation(ctx.db, id, { status: INVITATION.next(status, 'withdraw') });
-    return { values: {}, writes: [withdrawn, recordInvitation(ctx, 'invitation.withdrawn', invitation), ...writes] };
+    return { values: {}, writes: [...setWithdrawn(ctx, invitation), ...writes] };
   });
   return null;
 }

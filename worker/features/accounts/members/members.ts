@@ -15,6 +15,7 @@ import { eraseAuthor, readAuthor } from '../entries/erasure.store.ts';
 import { changeKeys } from '../keys/keys.ts';
 import { getAccount } from '../store.ts';
 import { readHomes } from './acting.ts';
+import { planWithdrawals } from './invitation.store.ts';
 import {
   deleteJoined,
   deleteMember,
@@ -91,7 +92,7 @@ export function requireMayChange(account: Account, { personId }: Actor, ...roles
 }
 
 /**
- * Gives a member another role, from the next request on. Throws 403 invalid_authorization (sign_in_required, role), 404, or 409 state_conflict
+ * Gives a member another role, from the next request on. With a role that may not invite, the open invitations of the member end. Throws 403 invalid_authorization (sign_in_required, role), 404, or 409 state_conflict
  * for the owner.
  */
 export async function changeRole(
@@ -117,7 +118,8 @@ export async function changeRole(
       after: { role },
     });
     const alerts = role === 'admin' ? await planOwnerAlert(ctx, account, { change: 'admin_added', named: changed.name }) : [];
-    return { values: { roles }, writes: [setMemberRole(ctx, account.id, personId, role), entry, ...alerts, ...writes] };
+    const withdrawn = hasRole(role, 'members:write') ? [] : await planWithdrawals(ctx, personId);
+    return { values: { roles }, writes: [setMemberRole(ctx, account.id, personId, role), entry, ...withdrawn, ...alerts, ...writes] };
   });
   return changed!;
 }
@@ -130,8 +132,8 @@ export const MADE = ['keys', 'endpoints'] as const;
 type Made = (typeof MADE)[number];
 
 /**
- * Removes a member, from the next request on, with the keys and endpoints that the member made if `made` names them, in one batch. Members may
- * leave by themselves without a recent sign-in. Throws 403 invalid_authorization (sign_in_required, role), 404, or 409 state_conflict for the
+ * Removes a member, from the next request on, with the open invitations of the member, and the keys and endpoints that the member made if
+ * `made` names them, in one batch. Members may leave by themselves without a recent sign-in. Throws 403 invalid_authorization (sign_in_required, role), 404, or 409 state_conflict for the
  * owner.
  */
 export async function removeMember(
@@ -147,10 +149,10 @@ export async function removeMember(
       const role = requireMember(account, personId);
       if (!leaves) requireMayChange(account, actor, role);
       const { [personId]: _, ...roles } = account.roles;
-      const entry = recordRemoval(ctx, account.id, personId, role);
+      const removed = [deleteMember(ctx.db, account.id, personId), recordRemoval(ctx, account.id, personId, role)];
       return {
         values: { roles, transfer: transferWithout(account, personId) },
-        writes: [deleteMember(ctx.db, account.id, personId), entry, ...ended, ...(await storeAnswer(null))],
+        writes: [...removed, ...(await planWithdrawals(ctx, personId)), ...ended, ...(await storeAnswer(null))],
       };
     });
   const account = await getAccount(ctx.db, ctx.merchantId);

@@ -42,6 +42,7 @@ export interface AddedAccess {
 }
 
 const isNewEndpoint = (since: number) => or(gte(webhookEndpoints.createdAt, since), gte(webhookEndpoints.changedAt, since));
+const isNewKey = (since: number) => or(gte(apiKeys.createdAt, since), gte(apiKeys.widenedAt, since));
 const isNewWallet = (id: AccountId, since: number) =>
   and(eq(payoutWallets.merchantId, id), gte(payoutWallets.createdAt, since), isNull(payoutWallets.disownedAt));
 
@@ -56,7 +57,7 @@ export async function findAddedAccess({ db, now }: Shard, id: AccountId, { since
     db
       .select({ keyHash: apiKeys.keyHash })
       .from(apiKeys)
-      .where(and(eq(apiKeys.merchantId, id), eq(apiKeys.livemode, true), gte(apiKeys.createdAt, since), isLive)),
+      .where(and(eq(apiKeys.merchantId, id), eq(apiKeys.livemode, true), isNewKey(since), isLive)),
     db
       .select({ id: webhookEndpoints.id })
       .from(webhookEndpoints)
@@ -113,7 +114,7 @@ const NOTHING_ADDED: AddedAccess = {
 };
 
 /**
- * Ends what was added since a time: sign-in methods, live keys, endpoints with their pending deliveries, payout wallets in every setting, with
+ * Ends what was added since a time: sign-in methods, new and widened live keys, endpoints with their pending deliveries, payout wallets in every setting, with
  * the open sales to them, members, the role of earlier members who became admins, and invitations. Rows that are added meanwhile end too.
  * Recovery codes end whenever they were made: a thief may have read them.
  */
@@ -144,7 +145,7 @@ function endAddedToAccount(ctx: Shard, id: AccountId, { since, added }: Ended): 
       and(
         eq(apiKeys.merchantId, id),
         eq(apiKeys.livemode, true),
-        gte(apiKeys.createdAt, since),
+        isNewKey(since),
         or(isNull(apiKeys.revokedAt), gt(apiKeys.revokedAt, now)),
       ),
     ),

@@ -11,6 +11,7 @@ import type { Passkey } from '#platform/db/tables/office/factors.ts';
 import { requireFreshSignIn } from '#platform/http/callers.ts';
 import { PASSKEYS_MAX } from '#rules/access/factors.ts';
 import { newRecoveryCodes } from '#rules/access/recovery-codes.ts';
+import { ownNameOf } from '../auth/owner-emails.ts';
 import { changeAccount } from '../change-account.ts';
 import { planAddedFactor, planRemovedFactor } from '../factors/factors.ts';
 import { deletePasskey, findPasskey, findPasskeyByCredential, insertPasskey, listPasskeys, setPasskeyName } from '../factors/store.ts';
@@ -59,7 +60,7 @@ export async function beginRegistration(ctx: Scope, actor: Actor) {
     ceremony_id: ceremonyId,
     options: {
       rp: { id, name },
-      user: { id: userHandle, name: account.email ?? account.walletAddress ?? account.displayName, displayName: account.displayName },
+      user: { id: userHandle, name: account.email ?? account.walletAddress ?? ownNameOf(account), displayName: ownNameOf(account) },
       challenge,
       pubKeyCredParams: ALGORITHMS.map((alg) => ({ type: 'public-key' as const, alg })),
       timeout: CEREMONY_MS,

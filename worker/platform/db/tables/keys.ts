@@ -27,6 +27,8 @@ export const apiKeys = sqliteTable(
     scopes: json<KeyScope[]>('scopes'),
     expiresAt: instant('expires_at'),
     allowedIps: json<string[]>('allowed_ips'),
+    /** Time of the last change that lifted a restriction of a live key. */
+    widenedAt: instant('widened_at'),
     createdBy: json<KeyMaker>('created_by').notNull(),
     /** Key that this one replaces. */
     rolledFrom: uuidBytes('rolled_from').$type<KeyId>(),
