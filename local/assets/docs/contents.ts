@@ -50,6 +50,7 @@ export const CHAPTERS: readonly Chapter[] = [
       'operations/secrets',
       'operations/integrations',
       'operations/monitoring',
+      'operations/incidents',
       'operations/backup',
       'operations/upgrade',
       'operations/capacity',

@@ -34,7 +34,7 @@ const PAGES = [
     'email-and-receipts',
     'guarantees',
   ].map(guide),
-  ...['deploy', 'integrations', 'secrets', 'monitoring', 'upgrade', 'backup', 'cost', 'data-retention'].map((name) =>
+  ...['deploy', 'integrations', 'secrets', 'monitoring', 'incidents', 'upgrade', 'backup', 'cost', 'data-retention'].map((name) =>
     guide(`operations/${name}`),
   ),
 ];
