@@ -209,9 +209,15 @@ describe('customer screens', () => {
     const list = await browser.get('/dashboard/customers?q=user-');
     const path = /href="(\/dashboard\/customers\/[0-9a-f-]{36})"><bdi>user-&lt;42&gt;/.exec(list.text)?.[1] ?? '';
     const { text } = await browser.get(path);
-    expect(operationsOn(text)).toEqual(['getAccount', 'listAccounts', 'getCustomer', 'getCustomerState', 'listProducts']);
+    expect(operationsOn(text)).toEqual([
+      ...['getAccount', 'listAccounts', 'getCustomer', 'getCustomerState', 'getCustomerTimeline', 'listProducts'],
+    ]);
     expect(text).toContain('<td>yes</td>');
+    expect(text).toContain('>payment.confirmed<');
     expect((await browser.get(`/dashboard/payments?customer_id=${path.split('/').at(-1)}`)).text).toContain(payment.payment_id);
+    expect((await browser.get(`/dashboard/receipts?customer_id=${path.split('/').at(-1)}`)).text).toContain('/dashboard/receipts/');
+    const portal = await browser.post(path, { act: 'portal', idempotency_key: fieldOf(text, 'portal', 'idempotency_key') });
+    expect(portal.text).toMatch(/<code>https:\/\/svc\.test\/me\/enter\?token=[\w.-]+<\/code>/);
     const found = await browser.get(`/dashboard/search?q=${payment.payment_id}`);
     expect(operationsOn(found.text)).toEqual(['getAccount', 'listAccounts', 'search']);
     expect(found.text).toContain(`/dashboard/payments/${payment.payment_id}"`);

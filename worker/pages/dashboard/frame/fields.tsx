@@ -1,6 +1,7 @@
 import type { Child } from 'hono/jsx';
 import { base64url } from '#core/encoding.ts';
-import { linkTo, type Refused, type Screen } from './screen.tsx';
+import type { Answer } from './operations.ts';
+import { type Acted, linkTo, type Refused, type Screen } from './screen.tsx';
 
 const KEY_BYTES = 18;
 
@@ -181,3 +182,20 @@ export const Table = ({ caption, head, children }: TableTerms) => (
     </table>
   </section>
 );
+
+/** Secret of an answer, in the response to the form alone. `note` says what it is for. */
+export const shownOnce = <Value,>(answer: Answer<Value>, secretOf: (value: Value) => string, note?: Child): Acted =>
+  answer.ok
+    ? {
+        ok: true,
+        shown: (
+          <section class="once">
+            <h2>Copy it now: it is shown once</h2>
+            <p>
+              <code>{secretOf(answer.value)}</code>
+            </p>
+            {note}
+          </section>
+        ),
+      }
+    : answer;

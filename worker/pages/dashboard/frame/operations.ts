@@ -82,6 +82,7 @@ export const OPERATIONS = {
   listCustomers: 'GET /v1/customers',
   search: 'GET /v1/search',
   getCustomer: 'GET /v1/customers/{customer_id}',
+  getCustomerTimeline: 'GET /v1/customers/{customer_id}/timeline',
   getCustomerState: 'GET /v1/customers/{customer_id}/state',
   mergeCustomer: 'POST /v1/customers/{customer_id}/merge',
   updateCustomer: 'PATCH /v1/customers/{customer_id}',

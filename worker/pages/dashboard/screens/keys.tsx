@@ -1,5 +1,5 @@
 import { acted, idempotent, notFound, notTyped } from '../frame/acts.ts';
-import { ActForm, ConfirmField, ConfirmFirst, SelectField, Table, TextField, Time } from '../frame/fields.tsx';
+import { ActForm, ConfirmField, ConfirmFirst, SelectField, shownOnce, Table, TextField, Time } from '../frame/fields.tsx';
 import { Facts } from '../frame/list.tsx';
 import type { Answer } from '../frame/operations.ts';
 import { type Acted, type Definition, type Form, isFresh, linkTo, type Screen } from '../frame/screen.tsx';
@@ -42,20 +42,7 @@ const listOf = (text: string | undefined): string[] | undefined => {
 const optional = (text: string | undefined): string | undefined => text?.trim() || undefined;
 
 /** Secret of a new key, in this response alone. */
-const shownKey = (answer: Answer<{ raw_key: string }>): Acted =>
-  answer.ok
-    ? {
-        ok: true,
-        shown: (
-          <section class="once">
-            <h2>Copy it now: it is shown once</h2>
-            <p>
-              <code>{answer.value.raw_key}</code>
-            </p>
-          </section>
-        ),
-      }
-    : answer;
+const shownKey = (answer: Answer<{ raw_key: string }>): Acted => shownOnce(answer, ({ raw_key: rawKey }) => rawKey);
 
 const stateOf = ({ revoked_at: revoked, ends_at: ends, expires_at: expires }: ApiKey) =>
   revoked ? 'revoked' : ends ? <>replaced, ends {<Time at={ends} />}</> : expires ? <>until {<Time at={expires} />}</> : 'active';

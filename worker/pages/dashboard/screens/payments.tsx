@@ -39,7 +39,7 @@ interface Payment {
   unmatched?: Unmatched[];
   refunded?: { refund_id: string; amount: Amount; status: string }[];
 }
-interface TimelineEntry {
+export interface TimelineEntry {
   at: string;
   kind: string;
   type: string;
@@ -232,7 +232,7 @@ const PaymentFacts = ({ screen, payment }: { screen: Screen; payment: Payment })
   />
 );
 
-const Timeline = ({ screen, items }: { screen: Screen; items: TimelineEntry[] }) => (
+export const Timeline = ({ screen, items }: { screen: Screen; items: TimelineEntry[] }) => (
   <section>
     <Table caption="What happened, newest first" head={['What', 'When', 'Status']}>
       {items.map(({ at, kind, type, event_id: eventId, delivery_id: deliveryId, status }) => (

@@ -30,6 +30,7 @@ export const RECEIPTS: Definition = {
     operation: 'listReceipts',
     filters: [
       { name: 'product_id', label: 'Product id' },
+      { name: 'customer_id', label: 'Customer id' },
       { name: 'wallet', label: 'Wallet' },
       { name: 'direction', label: 'Direction', options: ['received', 'paid'] },
       { name: 'q', label: 'Receipt id, signature, wallet, email or words' },

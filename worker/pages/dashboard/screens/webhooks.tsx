@@ -1,5 +1,5 @@
 import { acted, idempotent, notFound } from '../frame/acts.ts';
-import { ActForm, SelectField, Table, TextField, Time } from '../frame/fields.tsx';
+import { ActForm, SelectField, shownOnce, Table, TextField, Time } from '../frame/fields.tsx';
 import { Facts, listBody } from '../frame/list.tsx';
 import type { Answer } from '../frame/operations.ts';
 import { type Acted, type Definition, linkTo, type Screen } from '../frame/screen.tsx';
@@ -39,22 +39,13 @@ const OVERLAPS = [
 ] as const;
 
 const shownSecret = (answer: Answer<{ secret: string }>): Acted =>
-  answer.ok
-    ? {
-        ok: true,
-        shown: (
-          <section class="once">
-            <h2>Copy it now: it is shown once</h2>
-            <p>
-              <code>{answer.value.secret}</code>
-            </p>
-            <p>
-              Your server verifies signatures with it. <a href="/docs/webhooks#verify-the-signature">How</a>
-            </p>
-          </section>
-        ),
-      }
-    : answer;
+  shownOnce(
+    answer,
+    ({ secret }) => secret,
+    <p>
+      Your server verifies signatures with it. <a href="/docs/webhooks#verify-the-signature">How</a>
+    </p>,
+  );
 
 const healthOf = ({ status, disabled_reason: reason, failing_since: since, disables_at: disables }: Endpoint) => {
   if (status === 'disabled') return `disabled (${(reason ?? 'by you').replaceAll('_', ' ')})`;

@@ -1,7 +1,8 @@
 import { acted, idempotent, notTyped, numberOf } from '../../frame/acts.ts';
-import { ActForm, ConfirmField, SelectField, Table, TextField, Time } from '../../frame/fields.tsx';
+import { ActForm, ConfirmField, SelectField, shownOnce, Table, TextField, Time } from '../../frame/fields.tsx';
 import { Facts, listBody } from '../../frame/list.tsx';
 import { type Definition, linkTo, type Screen } from '../../frame/screen.tsx';
+import { Timeline, type TimelineEntry } from '../payments.tsx';
 import type { Product } from './products.tsx';
 
 interface Sums {
@@ -85,9 +86,10 @@ export const CUSTOMER: Definition = {
   async body(screen) {
     const { operations, mode } = screen;
     const [params, query] = [paramsOf(screen), { mode }];
-    const [customer, state, products] = await Promise.all([
+    const [customer, state, timeline, products] = await Promise.all([
       operations.call<Customer>('getCustomer', { params, query }),
       operations.call<{ products: Held[] }>('getCustomerState', { params, query }),
+      operations.call<{ items: TimelineEntry[] }>('getCustomerTimeline', { params, query }),
       operations.call<{ items: Product[] }>('listProducts', { query }),
     ]);
     if (!customer.ok) return customer;
@@ -108,6 +110,11 @@ export const CUSTOMER: Definition = {
             </ActForm>
           </section>
         )}
+        <section>
+          <h2>Portal link</h2>
+          <p>It shows this customer their purchases at your shop. It works for ten minutes.</p>
+          <ActForm screen={screen} act="portal" submit="Portal link" />
+        </section>
         <section>
           <h2>Change</h2>
           <ActForm screen={screen} act="save" submit="Save">
@@ -132,6 +139,7 @@ export const CUSTOMER: Definition = {
             <ConfirmField screen={screen} act="merge" name="merge" />
           </ActForm>
         </section>
+        {timeline.ok && timeline.value.items.length > 0 && <Timeline screen={screen} items={timeline.value.items} />}
       </>
     );
   },
@@ -148,6 +156,18 @@ export const CUSTOMER: Definition = {
         const body = { product_id, reason, customer, days: numberOf(form.days), units: numberOf(form.units) };
         return acted(await screen.operations.call('grantEntitlement', { query, body, ...idempotent(form) }));
       },
+    },
+    portal: {
+      done: 'The link is made.',
+      run: async (screen, form) =>
+        shownOnce(
+          await screen.operations.call<{ url: string }>('createPortalSession', {
+            query: { mode: screen.mode },
+            body: paramsOf(screen),
+            ...idempotent(form),
+          }),
+          ({ url }) => url,
+        ),
     },
     merge: {
       done: 'The customers are one.',
@@ -219,7 +239,8 @@ const About = ({ screen, customer }: { screen: Screen; customer: Customer }) => 
       ]}
     />
     <p>
-      <a href={linkTo(screen, `/dashboard/payments?customer_id=${customer.customer_id}`)}>Payments</a>
+      <a href={linkTo(screen, `/dashboard/payments?customer_id=${customer.customer_id}`)}>Payments</a>{' '}
+      <a href={linkTo(screen, `/dashboard/receipts?customer_id=${customer.customer_id}`)}>Receipts</a>
     </p>
   </section>
 );
