@@ -173,10 +173,10 @@ describe('code ownership', () => {
       ],
     ],
     [
-      'the dashboard calls the published API, and imports nothing of features',
+      'the dashboard and the pages of buyers call the published API, and import nothing of features',
       () =>
         [...sources]
-          .filter(([path, text]) => path.startsWith('worker/pages/dashboard/') && text.includes("'#features/"))
+          .filter(([path, text]) => /^worker\/pages\/(?:dashboard|me)\//.test(path) && text.includes("'#features/"))
           .map(([path]) => path),
       [],
     ],

@@ -2,7 +2,7 @@ import type { Context } from 'hono';
 import type { Child } from 'hono/jsx';
 import { findLocale } from '#core/locales.ts';
 import type { AppEnv } from '#platform/http/openapi.ts';
-import { type Answer, Operations } from '../dashboard/frame/operations.ts';
+import { type Answer, Operations, type Refusal } from '../dashboard/frame/operations.ts';
 import { openPage, type PageContext } from '../document.tsx';
 import { type Amount, formatCount, formatDay, formatInstant, formatMoney, plainName, shortened } from '../parts/text.ts';
 import { pathIn, type SayMe, sayMe, sendMe } from './frame.tsx';
@@ -60,8 +60,14 @@ interface View {
   say: SayMe;
 }
 
+interface Outcome {
+  said?: 'tryingAgain';
+  /** Refusal of a form, which gives the page its status. */
+  refusal?: Refusal;
+}
+
 /** Loads what the session opens, and shows it. A session that has ended leads to the ways in. */
-export async function sendPurchases(c: Context<AppEnv>, token: string, said?: 'tryingAgain'): Promise<Response> {
+export async function sendPurchases(c: Context<AppEnv>, token: string, { said, refusal }: Outcome = {}): Promise<Response> {
   const operations = new Operations(c, token);
   const buyer = await operations.call<Buyer>('getBuyer');
   if (!buyer.ok) {
@@ -80,10 +86,11 @@ export async function sendPurchases(c: Context<AppEnv>, token: string, said?: 't
   const isTest = subject.livemode === false;
   return sendMe(
     page,
-    { title: view.say('title'), mode: isTest ? 'sandbox' : 'live' },
+    { title: view.say('title'), mode: isTest ? 'sandbox' : 'live', ...(refusal ? { status: refusal.status } : {}) },
     <>
-      {isTest && <p class="badge">{view.say('testData')}</p>}
+      {isTest && <p class="badge">TEST · {view.say('testData')}</p>}
       <Who {...view} buyer={buyer.value} />
+      {refusal && <Problem say={view.say} refusal={refusal} />}
       {said && (
         <p class="done" role="status">
           {view.say(said)}

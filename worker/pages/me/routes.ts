@@ -45,7 +45,7 @@ const toMe = async (c: Context<AppEnv>, query: Record<string, string> = {}): Pro
 meRoutes.get('/me', async (c) => {
   const token = readBuyer(c);
   const notice = c.req.query('why');
-  if (token !== null) return sendPurchases(c, token, notice === 'tryingAgain' ? notice : undefined);
+  if (token !== null) return sendPurchases(c, token, notice === 'tryingAgain' ? { said: notice } : {});
   return sendSignIn(await openPage(c), NOTICES.includes(notice ?? '') ? { notice: notice as Notice } : {});
 });
 
@@ -65,11 +65,14 @@ meRoutes.post('/me/email', async (c) => {
   return answer.ok ? toMe(c, { why: 'linkSent' }) : sendSignIn(page, { refusal: answer, email });
 });
 
+/** Status of a link's page: 410 for a used or old link, 404 for one that was never sent. */
+const goneStatus = ({ status, meta }: Refusal): number => (status !== 401 ? status : meta.reason === 'expired' ? 410 : 404);
+
 meRoutes.get('/me/link', async (c) => sendLinkPage(await openPage(c), c.req.query('token') ?? ''));
 meRoutes.post('/me/link', async (c) => {
   const { token = '' } = await readForm(c);
   const answer = await new Operations(c, null).call<BuyerToken>('redeemBuyerLink', { body: { token } });
-  if (!answer.ok) return sendLinkGone(await openPage(c), answer.status === 401 ? 410 : answer.status, 'linkGoneHelp');
+  if (!answer.ok) return sendLinkGone(await openPage(c), goneStatus(answer), 'linkGoneHelp');
   storeBuyer(c, answer.value);
   return toMe(c);
 });
@@ -89,7 +92,7 @@ meRoutes.post('/me/deliver', async (c) => {
   if (token === null) return toMe(c, { why: 'ended' });
   const { membership_id = '' } = await readForm(c);
   const answer = await new Operations(c, token).call('retryBuyerDelivery', { params: { membership_id } });
-  return answer.ok ? toMe(c, { why: 'tryingAgain' }) : sendPurchases(c, token);
+  return answer.ok ? toMe(c, { why: 'tryingAgain' }) : sendPurchases(c, token, { refusal: answer });
 });
 
 /** Ends the session for real, because nothing else holds its token. */
