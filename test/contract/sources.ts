@@ -89,6 +89,7 @@ export const ROOMS = [
   /^worker\/features\/support\//,
   /^worker\/features\/customers\//,
   /^worker\/features\/buyers\//,
+  /^worker\/features\/privacy\//,
   /^worker\/features\/search\//,
   /^worker\/features\/analytics\//,
   /^worker\/features\/readiness\//,

@@ -41,6 +41,7 @@ import { x402Routes } from '#features/pay-per-request/routes.ts';
 import { merchantPaymentRoutes } from '#features/payments/merchant.routes.ts';
 import { refundRoutes } from '#features/payments/refunds/routes.ts';
 import { chainWebhookRoutes } from '#features/payments/watch/routes.ts';
+import { buyerPrivacyRoutes, customerPrivacyRoutes } from '#features/privacy/routes.ts';
 import { accessProductRoutes } from '#features/products/access.routes.ts';
 import { productRoutes } from '#features/products/routes.ts';
 import { productRailRoutes } from '#features/rails/product.routes.ts';
@@ -98,8 +99,10 @@ export const versionedRouters = [
   membershipRoutes,
   placementRoutes,
   customerRoutes,
+  customerPrivacyRoutes,
   portalRoutes,
   buyerRoutes,
+  buyerPrivacyRoutes,
   receiptRoutes,
   pdfRoutes,
   webhookRoutes,

@@ -54,6 +54,7 @@ mergeCustomer merge POST /v1/customers/{customer_id}/merge mb
 getCustomerTimeline getTimeline GET /v1/customers/{customer_id}/timeline mq
 getCustomer get GET /v1/customers/{customer_id} m
 updateCustomer update PATCH /v1/customers/{customer_id} mb
+exportCustomer export GET /v1/customers/{customer_id}/export m
 createPortalSession createPortalSession POST /v1/customers/portal-sessions mb
 buyer:
 createBuyerNonce createNonce POST /v1/buyer/wallet/nonce b
@@ -67,6 +68,7 @@ listBuyerPurchases listPurchases GET /v1/buyer/purchases qp
 listBuyerAccess listAccess GET /v1/buyer/access qp
 listBuyerSubscriptions listSubscriptions GET /v1/buyer/subscriptions qp
 retryBuyerDelivery retryDelivery POST /v1/buyer/memberships/{membership_id}/retry-delivery
+exportBuyer export GET /v1/buyer/export
 receipts:
 claimReceipt claim POST /v1/receipt mb
 getReceipt get GET /v1/receipt/{receipt_id} m

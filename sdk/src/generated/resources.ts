@@ -33,6 +33,7 @@ import type {
   BillingSummary,
   Buyer,
   BuyerAccessPage,
+  BuyerExport,
   BuyerLinkRequest,
   BuyerLinkToken,
   BuyerPurchasePage,
@@ -74,6 +75,7 @@ import type {
   CreateTicketRequest,
   CreateWebhookEndpointRequest,
   CurrentPayment,
+  CustomerExport,
   CustomerPage,
   CustomerRecord,
   CustomerState,
@@ -398,6 +400,9 @@ export interface CustomersResource {
   /** Updates your own details of a customer. `null` clears a field. */
   update(customerId: string, body: UpdateCustomerRequest, options?: CallOptions): Promise<Answer<CustomerRecord>>;
 
+  /** Returns everything that names a customer. */
+  export(customerId: string, options?: CallOptions): Promise<Answer<CustomerExport>>;
+
   /** Returns a link to the purchases of a customer who is signed in at your site. It works for ten minutes. */
   createPortalSession(body: PortalSessionRequest, options?: CallOptions): Promise<Answer<PortalSession>>;
 }
@@ -435,6 +440,9 @@ export interface BuyerResource {
 
   /** Retries the delivery of access. */
   retryDelivery(membershipId: string, options?: CallOptions): Promise<Answer<DetailResponse>>;
+
+  /** Returns everything that the session shows. */
+  export(options?: CallOptions): Promise<Answer<BuyerExport>>;
 }
 
 export interface ReceiptsResource {
@@ -1161,6 +1169,7 @@ export interface Operations {
   getCustomerTimeline: { params: { customer_id: string }; query?: GetCustomerTimelineQuery; answer: Promise<Answer<WebhookTimeline>> };
   getCustomer: { params: { customer_id: string }; answer: Promise<Answer<CustomerRecord>> };
   updateCustomer: { params: { customer_id: string }; body: UpdateCustomerRequest; answer: Promise<Answer<CustomerRecord>> };
+  exportCustomer: { params: { customer_id: string }; answer: Promise<Answer<CustomerExport>> };
   createPortalSession: { body: PortalSessionRequest; answer: Promise<Answer<PortalSession>> };
   createBuyerNonce: { body: WalletNonceRequest; answer: Promise<Answer<WalletNonce>> };
   signInBuyer: { body: WalletLoginRequest; answer: Promise<Answer<BuyerToken>> };
@@ -1173,6 +1182,7 @@ export interface Operations {
   listBuyerAccess: { query?: ListBuyerAccessQuery; answer: PagePromise<BuyerAccessPage> };
   listBuyerSubscriptions: { query?: ListBuyerSubscriptionsQuery; answer: PagePromise<BuyerSubscriptionPage> };
   retryBuyerDelivery: { params: { membership_id: string }; answer: Promise<Answer<DetailResponse>> };
+  exportBuyer: { answer: Promise<Answer<BuyerExport>> };
   getReceipt: { params: { receipt_id: string }; answer: Promise<Answer<Receipt>> };
   listReceipts: { query?: ListReceiptsQuery; answer: PagePromise<ReceiptPage> };
   getPublicReceipt: { params: { receipt_id: string }; answer: Promise<Answer<Receipt>> };

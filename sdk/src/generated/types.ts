@@ -2071,6 +2071,139 @@ export interface UpdateCustomerRequest {
   metadata?: Record<string, string | null>;
 }
 
+export type Customer =
+  | {
+      wallet_address: string;
+    }
+  | {
+      /** Your own name for the customer: 1 to 180 characters, no control characters, no leading or trailing space. Compared after Unicode NFC. */
+      customer_ref: string;
+    };
+
+export interface CancelIntentRequest {
+  wallet_address: string;
+}
+
+export interface Entitlement {
+  /** Identifier of the entitlement. A customer and a product always have the same one. */
+  entitlement_id: string;
+  product_id: string;
+  /** Customer: a wallet, or your own name for the customer. Requests name exactly one. */
+  customer: Customer;
+  status: 'active' | 'exhausted' | 'expired' | 'revoked';
+  /** Number of units granted; null: units are not counted. */
+  granted_units: number | null;
+  used_units: number;
+  /** Number of units left; null: no limit. */
+  remaining: number | null;
+  /** End of the paid time; null: no end. */
+  paid_through: Timestamp | null;
+  /** True if access has neither a limit of units nor an end. */
+  unlimited: boolean;
+  /** True for real money, false for the sandbox. */
+  livemode: boolean;
+  /** Version of the object. Each change increases it. */
+  version: number;
+  updated_at: Timestamp;
+}
+
+export interface MeteredSession {
+  session_id: string;
+  status: 'created' | 'open' | 'closing' | 'closed' | 'expired' | 'failed';
+  product_id: string;
+  /** Customer: a wallet, or your own name for the customer. Requests name exactly one. */
+  customer?: {
+    wallet_address?: string;
+    /** Your own name for the customer: 1 to 180 characters, no control characters, no leading or trailing space. Compared after Unicode NFC. */
+    customer_ref?: string;
+  };
+  /** Address of the payment channel, once it exists. */
+  channel_id?: string;
+  /** Address of the payment-channels program that owns the channel. */
+  channel_program: string;
+  /** URL at which the buyer’s client opens, pays, tops up and closes the session. */
+  authorize_url: string;
+  /** URL at which your server reserves an amount before it delivers. */
+  deliveries_url: string;
+  /** URL at which the buyer’s client pays for a delivery with a voucher. */
+  commits_url: string;
+  /** Challenge of the session: the value of `WWW-Authenticate` and its decoded request. Only in the response that creates the session. */
+  challenge?: {
+    /** Value of `WWW-Authenticate` that asks the buyer to open the channel. */
+    header: string;
+    request: Record<string, unknown>;
+  };
+  /** Maximum deposit of the channel. */
+  cap: Money;
+  /** Deposit of the buyer, as recorded on the chain. */
+  deposit: Money;
+  /** Highest amount that vouchers promise. */
+  cumulative: Money;
+  /** Amount reserved by deliveries that are not paid yet. */
+  reserved: Money;
+  /** Part of the promised amount that is settled on the chain. */
+  settled: Money;
+  /** Price of one unit, for deliveries that are counted in units. */
+  unit_price?: Money;
+  /** Minimum increase from one voucher to the next. */
+  min_voucher_delta: Money;
+  /** Seconds without use after which the session is closed, unless an amount is reserved. */
+  idle_timeout_seconds: number;
+  /** Minimum time to settle after the payer asks to close the channel, in seconds. */
+  grace_period_seconds: number;
+  payer?: string;
+  /** Public key that signs the channel’s vouchers. */
+  authorized_signer?: string;
+  /** Time until which the session can be opened. */
+  expires_at: Timestamp;
+  /** True for real money, false for the sandbox. */
+  livemode: boolean;
+  created_at: Timestamp;
+  updated_at: Timestamp;
+  /** Version of the object. Each change increases it. */
+  version: number;
+}
+
+export interface ExportedCheckout {
+  id: string;
+  product_id: string;
+  customer_ref?: string;
+  email?: string;
+  wallet_address?: string;
+  metadata?: Record<string, string>;
+  created_at: Timestamp;
+}
+
+export interface CustomerExport {
+  exported_at: Timestamp;
+  customer: CustomerRecord;
+  payments: Payment[];
+  /** Addresses given at a checkout. */
+  emails: {
+    payment_id: string;
+    email: string;
+  }[];
+  receipts: Receipt[];
+  memberships: Membership[];
+  entitlements: Entitlement[];
+  native_subscriptions: NativeSubscription[];
+  metered_sessions: MeteredSession[];
+  handoffs: ExportedCheckout[];
+  payment_sessions: ExportedCheckout[];
+  timeline: {
+    /** Time of the event or delivery. */
+    at: Timestamp;
+    kind: 'event' | 'delivery';
+    type: string;
+    /** Identifier of the event. Use it to process each event once. */
+    event_id?: string;
+    delivery_id?: number;
+    status?: string;
+  }[];
+  /** Lists that are cut. */
+  truncated: string[];
+}
+
 export interface PortalSessionRequest {
   customer?: {
     wallet_address?: string;
@@ -2186,6 +2319,16 @@ export interface BuyerSubscription {
   page_url: string;
   /** True for real money, false for the sandbox. */
   livemode: boolean;
+}
+
+export interface BuyerExport {
+  exported_at: Timestamp;
+  sellers: BuyerSeller[];
+  purchases: BuyerPurchase[];
+  access: BuyerAccess[];
+  subscriptions: BuyerSubscription[];
+  /** Lists that are cut. */
+  truncated: string[];
 }
 
 export interface ReceiptVerification {
@@ -2544,19 +2687,6 @@ export interface SearchResult {
   dashboard_url: string;
 }
 
-export type Customer =
-  | {
-      wallet_address: string;
-    }
-  | {
-      /** Your own name for the customer: 1 to 180 characters, no control characters, no leading or trailing space. Compared after Unicode NFC. */
-      customer_ref: string;
-    };
-
-export interface CancelIntentRequest {
-  wallet_address: string;
-}
-
 export interface ConsumeResponse {
   /** True if the units were consumed: serve the request. */
   consumed: true;
@@ -2589,29 +2719,6 @@ export type GrantRequest = {
       external_product_id: string;
     }
 );
-
-export interface Entitlement {
-  /** Identifier of the entitlement. A customer and a product always have the same one. */
-  entitlement_id: string;
-  product_id: string;
-  /** Customer: a wallet, or your own name for the customer. Requests name exactly one. */
-  customer: Customer;
-  status: 'active' | 'exhausted' | 'expired' | 'revoked';
-  /** Number of units granted; null: units are not counted. */
-  granted_units: number | null;
-  used_units: number;
-  /** Number of units left; null: no limit. */
-  remaining: number | null;
-  /** End of the paid time; null: no end. */
-  paid_through: Timestamp | null;
-  /** True if access has neither a limit of units nor an end. */
-  unlimited: boolean;
-  /** True for real money, false for the sandbox. */
-  livemode: boolean;
-  /** Version of the object. Each change increases it. */
-  version: number;
-  updated_at: Timestamp;
-}
 
 export interface RefundRequest {
   /** Identifier of the consumption. Refund it by this identifier if the work fails. */
@@ -3113,63 +3220,6 @@ export type MeteredSessionRequest = {
       external_product_id: string;
     }
 );
-
-export interface MeteredSession {
-  session_id: string;
-  status: 'created' | 'open' | 'closing' | 'closed' | 'expired' | 'failed';
-  product_id: string;
-  /** Customer: a wallet, or your own name for the customer. Requests name exactly one. */
-  customer?: {
-    wallet_address?: string;
-    /** Your own name for the customer: 1 to 180 characters, no control characters, no leading or trailing space. Compared after Unicode NFC. */
-    customer_ref?: string;
-  };
-  /** Address of the payment channel, once it exists. */
-  channel_id?: string;
-  /** Address of the payment-channels program that owns the channel. */
-  channel_program: string;
-  /** URL at which the buyer’s client opens, pays, tops up and closes the session. */
-  authorize_url: string;
-  /** URL at which your server reserves an amount before it delivers. */
-  deliveries_url: string;
-  /** URL at which the buyer’s client pays for a delivery with a voucher. */
-  commits_url: string;
-  /** Challenge of the session: the value of `WWW-Authenticate` and its decoded request. Only in the response that creates the session. */
-  challenge?: {
-    /** Value of `WWW-Authenticate` that asks the buyer to open the channel. */
-    header: string;
-    request: Record<string, unknown>;
-  };
-  /** Maximum deposit of the channel. */
-  cap: Money;
-  /** Deposit of the buyer, as recorded on the chain. */
-  deposit: Money;
-  /** Highest amount that vouchers promise. */
-  cumulative: Money;
-  /** Amount reserved by deliveries that are not paid yet. */
-  reserved: Money;
-  /** Part of the promised amount that is settled on the chain. */
-  settled: Money;
-  /** Price of one unit, for deliveries that are counted in units. */
-  unit_price?: Money;
-  /** Minimum increase from one voucher to the next. */
-  min_voucher_delta: Money;
-  /** Seconds without use after which the session is closed, unless an amount is reserved. */
-  idle_timeout_seconds: number;
-  /** Minimum time to settle after the payer asks to close the channel, in seconds. */
-  grace_period_seconds: number;
-  payer?: string;
-  /** Public key that signs the channel’s vouchers. */
-  authorized_signer?: string;
-  /** Time until which the session can be opened. */
-  expires_at: Timestamp;
-  /** True for real money, false for the sandbox. */
-  livemode: boolean;
-  created_at: Timestamp;
-  updated_at: Timestamp;
-  /** Version of the object. Each change increases it. */
-  version: number;
-}
 
 export interface MeteredDeliveryRequest {
   /** Identifier of the delivery. Generated by default. */

@@ -6,10 +6,7 @@ import { fieldOf, idField, jsonRows } from '#platform/db/among.ts';
 import type { Write } from '#platform/db/commit.ts';
 import { readEach } from '#platform/db/each-database.ts';
 import { buyerSellers } from '#platform/db/tables/entitlements.ts';
-import { buyerKeyOf, type OpenSubject } from '#rules/access/buyers.ts';
-
-/** Sellers of one buyer that are read. */
-export const SELLERS_MAX = 50;
+import { buyerKeyOf, type OpenSubject, SELLERS_MAX } from '#rules/access/buyers.ts';
 
 /** Merchants from whom the subject bought. The databases that do not answer are left out. */
 export async function listKnownSellers(ctx: Ctx, subject: OpenSubject): Promise<AccountId[]> {

@@ -23,6 +23,8 @@ import {
   updateSessionCopy,
 } from './store.ts';
 
+export { sessionSnapshotOf } from './store.ts';
+
 /** Loads the chain, the configuration and the clock of a session. */
 export function scopeOfSession(ctx: Ctx, { merchantId, livemode, customer }: MeteredTerms): Promise<Scope> {
   const customerRef = customer !== null && 'customerRef' in customer ? customer.customerRef : null;

@@ -11,6 +11,9 @@ export type BuyerSubject =
 /** Subject that leads to several sellers. */
 export type OpenSubject = Exclude<BuyerSubject, { kind: 'customer' }>;
 
+/** Sellers of one buyer that are read. */
+export const SELLERS_MAX = 50;
+
 /** Spelling of an address that memberships and payments have, one per mailbox. */
 export const buyersAddressOf = (email: string): string => email.trim().normalize('NFC').toLowerCase();
 
