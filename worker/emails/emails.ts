@@ -21,6 +21,8 @@ export interface TemplateTexts {
   rows?: Record<string, string>;
   button?: string;
   also?: string;
+  /** Name of the link to all purchases of the reader. */
+  purchases?: string;
 }
 
 export type EmailTexts = Readonly<Record<EmailTemplate, TemplateTexts>> & {

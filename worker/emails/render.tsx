@@ -48,6 +48,9 @@ export function renderEmail<N extends EmailTemplate>(name: N, facts: EmailFacts[
   const link = email.path && texts.button ? { url: `${frame.baseUrl}${email.path(facts, frame.token)}`, name: texts.button } : null;
   const alsoPath = email.alsoPath?.(facts) ?? null;
   const also = alsoPath !== null && texts.also ? { url: `${frame.baseUrl}${alsoPath}`, name: texts.also } : null;
+  const links = [also, texts.purchases ? { url: `${frame.baseUrl}/me?locale=${frame.locale}`, name: texts.purchases } : null].filter(
+    (one) => one !== null,
+  );
   const foot = [frame.operator === null ? null : harmless(frame.operator, VALUE_MAX), new URL(frame.baseUrl).host]
     .filter((part) => part !== null)
     .join(' · ');
@@ -55,7 +58,7 @@ export function renderEmail<N extends EmailTemplate>(name: N, facts: EmailFacts[
     ...lines,
     ...rows.map(({ label, value }) => `${label}: ${value}`),
     ...quoted.map((line) => `> ${line}`),
-    ...[link, also].flatMap((one) => (one ? [`${one.name}: ${one.url}`] : [])),
+    ...[...(link ? [link] : []), ...links].map(({ name: label, url }) => `${label}: ${url}`),
     `-- \n${foot}`,
   ].join('\n\n');
   const html = (
@@ -72,13 +75,13 @@ export function renderEmail<N extends EmailTemplate>(name: N, facts: EmailFacts[
         </blockquote>
       )}
       {link && <Button {...link} accent={email.accent?.(facts)} />}
-      {also && (
+      {links.map(({ url, name: label }) => (
         <p style="margin:0 0 16px">
-          <a href={also.url} style="color:#1f2430">
-            {also.name}
+          <a href={url} style="color:#1f2430">
+            {label}
           </a>
         </p>
-      )}
+      ))}
     </Layout>
   );
   return { subject, html: `<!doctype html>${html}`, text };

@@ -41,6 +41,9 @@ export function Confirmed(props: PanelProps<PageAt<'confirmed'>>) {
       )}
       {status.receipt_id && <CopyReceipt {...props} receiptId={status.receipt_id} />}
       <p class="quiet">{say(status.receipt_id ? 'nextSteps' : 'nextStepsBare')}</p>
+      <a class="way-back" href={`/me?locale=${facts.locale}`}>
+        {say('purchases')}
+      </a>
       {facts.supportUrl && (
         <a class="way-back" href={facts.supportUrl} target="_blank" rel="noopener noreferrer nofollow">
           {say('support')} ({hostOf(facts.supportUrl)})

@@ -158,11 +158,7 @@ const Table = ({ id, caption, heads, children }: TableTerms) => (
       <table>
         <caption>{caption}</caption>
         <thead>
-          <tr>
-            {heads.map((head) => (
-              <th scope="col">{head}</th>
-            ))}
-          </tr>
+          <tr>{heads.map((head) => (head === '' ? <td /> : <th scope="col">{head}</th>))}</tr>
         </thead>
         <tbody>{children}</tbody>
       </table>

@@ -66,7 +66,6 @@ export function sendReceipt(page: PageContext, receipt: Receipt, purchased: Purc
 
 function Ways({ page: { say, locale }, authorizationId, brand }: Proof) {
   const support = httpsUrl(brand.default_support_url);
-  if (!authorizationId && !support) return null;
   return (
     <div class="papers">
       {authorizationId && (
@@ -79,6 +78,9 @@ function Ways({ page: { say, locale }, authorizationId, brand }: Proof) {
           {say('support')} ({new URL(support).host})
         </a>
       )}
+      <a class="plain-button" href={`/me?locale=${locale}`}>
+        {say('purchases')}
+      </a>
     </div>
   );
 }

@@ -74,6 +74,9 @@ export async function sendSubscription(page: PageContext, row: AuthorizationRow)
         <div id="standing" class="standing">
           <SubscriptionView facts={facts} subscription={facts.subscription} say={say} />
         </div>
+        <p>
+          <a href={`/me?locale=${page.locale}`}>{say('purchases')}</a>
+        </p>
       </section>
       {facts.isCancellable && <Panel facts={facts} page={page} />}
     </main>,

@@ -48,7 +48,8 @@ export async function sendFront(c: Context<AppEnv>): Promise<Response> {
       <h2>You paid for something</h2>
       <p>
         The seller’s page shows what you have, and your receipt can be checked by everybody, without us. If a link does not work, ask the
-        shop that gave it to you: it can see your payment. This service never asks for a secret phrase or a private key.
+        shop that gave it to you: it can see your payment. <a href="/me">Your purchases</a> shows all that you bought here. This service
+        never asks for a secret phrase or a private key.
       </p>
       <h2>Is it running?</h2>
       <p>
