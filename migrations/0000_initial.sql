@@ -202,7 +202,7 @@ CREATE TABLE `handoffs` (
 );
 --> statement-breakpoint
 CREATE INDEX `handoffs_ending` ON `handoffs` (`expires_at`);--> statement-breakpoint
-CREATE INDEX `handoffs_waiting` ON `handoffs` (`merchant_id`) WHERE payment_id IS NULL;--> statement-breakpoint
+CREATE INDEX `handoffs_waiting` ON `handoffs` (`merchant_id`,`livemode`) WHERE payment_id IS NULL;--> statement-breakpoint
 CREATE TABLE `identity_sessions` (
 	`id` blob PRIMARY KEY NOT NULL,
 	`merchant_id` blob NOT NULL,
@@ -237,7 +237,7 @@ CREATE TABLE `payment_sessions` (
 );
 --> statement-breakpoint
 CREATE INDEX `payment_sessions_ending` ON `payment_sessions` (`expires_at`);--> statement-breakpoint
-CREATE INDEX `payment_sessions_of_merchant` ON `payment_sessions` (`merchant_id`,`expires_at`);--> statement-breakpoint
+CREATE INDEX `payment_sessions_of_merchant` ON `payment_sessions` (`merchant_id`,`livemode`,`expires_at`);--> statement-breakpoint
 CREATE TABLE `buyer_sellers` (
 	`buyer_key` blob NOT NULL,
 	`merchant_id` blob NOT NULL,

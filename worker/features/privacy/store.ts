@@ -60,7 +60,7 @@ export const listOpenHandoffs = async (scope: Scope, keys: readonly Customer[], 
       and(
         eq(handoffs.merchantId, scope.merchantId),
         isNull(handoffs.paymentId),
-        sql`+${eq(handoffs.livemode, scope.livemode)}`,
+        eq(handoffs.livemode, scope.livemode),
         namesAny(keys, handoffs.customerRef, handoffs.walletAddress),
       ),
     )

@@ -29,7 +29,7 @@ export const paymentSessions = sqliteTable(
   },
   (table) => [
     index('payment_sessions_ending').on(table.expiresAt),
-    index('payment_sessions_of_merchant').on(table.merchantId, table.expiresAt),
+    index('payment_sessions_of_merchant').on(table.merchantId, table.livemode, table.expiresAt),
   ],
 );
 
@@ -50,7 +50,10 @@ export const handoffs = sqliteTable(
     expiresAt: instant('expires_at').notNull(),
     createdAt: instant('created_at').notNull(),
   },
-  (table) => [index('handoffs_ending').on(table.expiresAt), index('handoffs_waiting').on(table.merchantId).where(sql`payment_id IS NULL`)],
+  (table) => [
+    index('handoffs_ending').on(table.expiresAt),
+    index('handoffs_waiting').on(table.merchantId, table.livemode).where(sql`payment_id IS NULL`),
+  ],
 );
 
 export const identitySessions = sqliteTable(
