@@ -21,6 +21,7 @@ CREATE TABLE `accounts` (
 	`deleted_at` integer,
 	`erased_at` integer,
 	`version` integer NOT NULL,
+	`changed_by` integer,
 	CONSTRAINT "accounts_status" CHECK(status IN ('active', 'suspended', 'deleted'))
 );
 --> statement-breakpoint

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { CHANNEL_KEYS, fundChannels, LiveShop } from '../../support/chain/live-channel.ts';
+import { withRivalAt } from '../../support/faults/faults.ts';
 import { COLLECTING_KEYS, passDays, run, SubscriptionSeller } from '../../support/models/subscription-life.ts';
 import { addMember } from '../../support/people/team.ts';
 import { endSkips, letTimeRun, setTime } from '../../support/runner/clock.ts';
@@ -60,6 +61,29 @@ describe('POST /v1/account/payouts/disown', () => {
     ];
     expect(refused.map(({ status, body }) => [status, body.meta.reason])).toEqual(Array(2).fill([403, 'sign_in_required']));
     expect(await log()).toMatchObject([{ before: { payout_wallet: foreign }, after: { payout_wallet: null } }]);
+  });
+
+  it('two wallets that are disowned at once both leave their product', async () => {
+    for (let trip = 1, hasRun = true; hasRun; trip++) {
+      const wallets = [(await w.chain.wallet(0n)).address, (await w.chain.wallet(0n)).address] as const;
+      const sold = await Promise.all(
+        wallets.map(async (payout_wallet) => {
+          const { product_id } = await w.product(ada);
+          expect((await w.call('PATCH', `/v1/products/${product_id}`, { key: ada.token, body: { payout_wallet } })).status).toBe(200);
+          return product_id;
+        }),
+      );
+      const rival = withRivalAt(w.env, trip, () => disown(ada.token, wallets[1]));
+      const { status } = await w.call('POST', '/v1/account/payouts/disown', {
+        key: ada.token,
+        body: { wallet_address: wallets[0] },
+        env: rival.env,
+      });
+      hasRun = rival.hasRun();
+      if (!hasRun) await disown(ada.token, wallets[1]);
+      const left = sold.map(async (id) => (await w.call('GET', `/v1/products/${id}`, { key: ada.key })).body.payout_wallet ?? null);
+      expect([trip, status, await Promise.all(left)]).toEqual([trip, 200, [null, null]]);
+    }
   });
 
   it('after the only wallet is disowned, a key sets no first one, and a person who has just signed in does', async () => {

@@ -124,6 +124,32 @@ describe('POST /v1/account/invitations', () => {
     }
   });
 
+  it('two withdrawals that meet both have their effect', async () => {
+    for (let trip = 1, hasRun = true; hasRun; trip++) {
+      const [one, other] = [await inviteTo(w, owner, `one-${trip}@example.com`), await inviteTo(w, owner, `other-${trip}@example.com`)];
+      const rival = withRivalAt(w.env, trip, () => withdraw(owner.token, other.id));
+      expect((await w.call('DELETE', `/v1/account/invitations/${one.id}`, { key: owner.token, env: rival.env })).status).toBe(204);
+      hasRun = rival.hasRun();
+      if (!hasRun) await withdraw(owner.token, other.id);
+      expect([trip, (await list(owner.token)).map(({ status }) => status)]).toEqual([trip, Array(2 * trip).fill('withdrawn')]);
+    }
+  });
+
+  it('two acceptances of one person that meet both list their account', async () => {
+    for (let trip = 1, hasRun = true; hasRun; trip++) {
+      const [bob, other] = [await w.merchant(), await w.merchant('growth')];
+      await verifyAddress(w, other);
+      const [here, there] = [await inviteTo(w, owner, bob.email), await inviteTo(w, other, bob.email)];
+      const rival = withRivalAt(w.env, trip, () => acceptInvitation(w, bob, there.token));
+      const { status } = await w.call('POST', '/v1/invitations/accept', { key: bob.token, body: { token: here.token }, env: rival.env });
+      hasRun = rival.hasRun();
+      if (!hasRun) await acceptInvitation(w, bob, there.token);
+      const accounts = (await w.call('GET', '/v1/accounts', { key: bob.token })).body.items.map((one: Body) => one.account_id);
+      expect([trip, status, accounts.sort()]).toEqual([trip, 200, [bob.userId, owner.userId, other.userId].sort()]);
+      await w.call('DELETE', `/v1/account/members/${bob.userId}`, { key: owner.token });
+    }
+  });
+
   it('20 concurrent acceptances make one member, and two concurrent invitations of one address one invitation', async () => {
     const bob = await w.merchant();
     const made = await Promise.all([invite(owner.token, bob.email), invite(owner.token, bob.email)]);

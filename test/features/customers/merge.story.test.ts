@@ -111,6 +111,35 @@ describe('POST /v1/customers/{customer_id}/merge', () => {
     expect((await consume('stays')).body).toMatchObject({ consumed: true, remaining: 2 });
   });
 
+  it.each([
+    ['merged', 'goes', 'stays'],
+    ['surviving', 'stays', 'goes'],
+  ])('a refund of the payment of the %s customer takes its time, and no other', async (_whose, refunded, other) => {
+    const wallet = await w.chain.wallet();
+    const product = await w.product(ada, { access_period_days: 30, payout_wallet: wallet.address });
+    const stores = await Promise.all(['stays', 'goes'].map((ref) => watchCopy(w, ada, product.product_id, ref)));
+    const sales = new Map<string, Awaited<ReturnType<World['purchase']>>>();
+    for (const customer_ref of ['stays', 'goes'])
+      sales.set(customer_ref, await w.purchase(product, await w.chain.wallet(), { customer_ref }));
+    await settle();
+    await w.sweepAlone('analytics');
+    expect((await merge(idOf('stays'), idOf('goes'))).status).toBe(200);
+    await settle();
+    const path = `/v1/payments/${sales.get(refunded)!.payment.payment_id}`;
+    const prepared = await w.call('POST', `${path}/refund-transaction`, { key: ada.key, body: { revoke_access: true } });
+    const wire = await w.chain.sign(wallet, prepared.body.transaction);
+    const tx_signature = await w.chain.call<string>('sendTransaction', wire, { encoding: 'base64' });
+    expect((await w.call('POST', `${path}/refund-confirm`, { key: ada.key, body: { tx_signature } })).status).toBe(200);
+    await settle();
+    for (const storeCopy of stores) await storeCopy();
+    const membership = (await get(`memberships/${sales.get('stays')!.confirmed.membership_id}`)).body;
+    const [held] = (await get(`customers/${idOf('stays')}/state`)).body.products;
+    const daysTo = (until: string) => Math.round((Date.parse(until) - Date.now()) / DAY);
+    expect([membership.status, daysTo(membership.paid_through), held.access, daysTo(held.paid_through)]).toEqual(['active', 30, true, 30]);
+    const paid = (await get(`payments/${sales.get(other)!.payment.payment_id}`)).body;
+    expect(paid.membership_id).toBe(membership.membership_id);
+  });
+
   it('a crash between the commit and the move is completed by the event', async () => {
     const product = await w.product(ada, { access_period_days: 30 });
     await w.purchase(product, await w.chain.wallet(), { customer_ref: 'goes' });
@@ -137,5 +166,8 @@ describe('POST /v1/customers/{customer_id}/merge', () => {
     expect((await merge(idOf('one'), idOf('two'))).status).toBe(200);
     // The id of the merged customer answers the survivor, so that nothing is left to merge back.
     expect((await merge(idOf('two'), idOf('one'))).status).toBe(422);
+    await w.call('POST', '/v1/customers', { key: ada.key, body: { customer_ref: 'three' } });
+    const again = await merge(idOf('three'), idOf('two'));
+    expect([again.status, again.body.meta]).toEqual([409, { reason: 'merged' }]);
   });
 });

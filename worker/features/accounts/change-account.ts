@@ -12,7 +12,7 @@ export interface AccountChange {
   values?: Partial<Account>;
   events?: NewEvent[];
   writes?: Write[];
-  /** True if this very change was stored. Needed if comparing the row cannot prove that, because another change may follow or match. */
+  /** True if this very change was stored. Needed if another change may follow it, so that the row no longer names its writer. */
   wasStored?(account: Account): boolean | Promise<boolean>;
 }
 
@@ -31,11 +31,11 @@ export async function changeAccount(
   const writer = newFence();
   try {
     const changed = await transact(ctx, { reload: () => getAccount(ctx.db, accountId) }, async (account, attempt) => {
-      // An earlier try was stored and only its answer was lost.
-      if (planned && (await (planned.wasStored?.(account) ?? isSame(account, planned.account)))) return unchanged(account);
+      // An earlier try was stored and only its answer was lost. A rival may leave the same values, and only the writer differs.
+      if (planned && (await (planned.wasStored?.(account) ?? account.changedBy === writer))) return unchanged(account);
       const change = await plan(account, attempt);
       if (!change?.values) return { events: [], writes: change?.writes ?? [], result: account };
-      const next = { ...account, ...change.values, version: account.version + 1 };
+      const next = { ...account, ...change.values, changedBy: writer, version: account.version + 1 };
       planned = { account: next, wasStored: change.wasStored };
       const stored = {
         events: change.events ?? [],
@@ -68,8 +68,6 @@ function resolveStage(ctx: Shard, { staged, stored, writer }: { staged: Account;
   const pending = admissionOf(ctx, staged).unstage(toAdmittedAccount(staged), writer);
   return pending.catch((error: unknown) => ctx.note(`admission not unstaged: ${formatErrorChain(error)}`));
 }
-
-const isSame = (a: object, b: object): boolean => canonicalJson(a) === canonicalJson(b);
 
 const admissionOf = (ctx: Ctx, { admissionId }: Account) => admissionObject(ctx, `account:${admissionId}`);
 

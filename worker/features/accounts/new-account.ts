@@ -56,6 +56,7 @@ export function newAccount(ctx: Shard, displayName: string, identity: SignInIden
     deletedAt: null,
     erasedAt: null,
     version: 1,
+    changedBy: null,
     ...identity,
   };
 }

@@ -59,9 +59,12 @@ const opens = ({ subject }: BuyerSession, { membership }: Pick<HeldProduct, 'mem
 /** Reads what the subject has at a seller. */
 export async function readHeld(scope: Scope, session: BuyerSession): Promise<HeldProduct[]> {
   const found: HeldProduct[] = [];
+  // Counts what is read: a merchant may have noted an address on many customers that it opens nothing of.
+  let read = 0;
   for (const key of await readKeys(scope, session)) {
-    if (found.length >= MERGED_MAX) break;
+    if (read >= MERGED_MAX) break;
     const { held } = await readHeldProducts(scope, key);
+    read += Math.max(1, held.length);
     found.push(...held.filter((one) => opens(session, one)));
   }
   return found;

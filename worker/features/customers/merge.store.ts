@@ -3,8 +3,10 @@ import type { CustomerId } from '#core/ids.ts';
 import type { Scope } from '#platform/context.ts';
 import { abortIfExists, type Write } from '#platform/db/commit.ts';
 import { rowsOf } from '#platform/db/page.ts';
+import { archivedPayments } from '#platform/db/tables/archives.ts';
 import { type CustomerRow, customers } from '#platform/db/tables/entitlements.ts';
 import { type Membership, memberships } from '#platform/db/tables/memberships.ts';
+import { payments } from '#platform/db/tables/payments.ts';
 import { meteredSessions } from '#platform/db/tables/settlements.ts';
 import { subscriptionAuthorizations } from '#platform/db/tables/subscriptions/authorizations.ts';
 import { casUpdate, stepRows } from '#platform/db/versioned.ts';
@@ -83,6 +85,15 @@ export const rekeyMembership = (scope: Scope, membership: Membership, key: Custo
     walletAddress: 'walletAddress' in key ? key.walletAddress : membership.walletAddress,
     updatedAt: scope.now,
   });
+
+/**
+ * Gives the payments of a merged membership to the survivor's, by which a refund, and a payment that the chain drops, are taken from what
+ * the survivor has.
+ */
+export const movePayments = ({ db }: Scope, from: Membership, into: Membership): Write[] => [
+  stepRows(db, payments, { membershipId: into.id }, eq(payments.membershipId, from.id)),
+  db.update(archivedPayments).set({ membershipId: into.id }).where(eq(archivedPayments.membershipId, from.id)),
+];
 
 /** Points `from`, and all that were merged into it, to the survivor. Aborts the batch if either changed. */
 export const mergeRows = (scope: Scope, from: CustomerRow, into: CustomerRow): Write[] => [

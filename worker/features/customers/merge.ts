@@ -18,6 +18,7 @@ import {
   listBothMemberships,
   MEMBERSHIPS_MAX,
   mergeRows,
+  movePayments,
   rekeyMembership,
 } from './merge.store.ts';
 import { type CustomerResource, type ShownCustomer, toCustomerResource } from './resource.ts';
@@ -63,6 +64,7 @@ async function loadPair(ctx: Scope, intoId: CustomerId, fromId: CustomerId): Pro
   if (!own && (await isOfOtherMode(ctx, fromId))) throw refusedFrom('Expected a customer of the same mode');
   if (!own) return raise('not_found');
   if (own.mergedInto === into.row.id) return { into, from: into, isMerged: true };
+  if (own.mergedInto !== null) throw conflict('merged', '`from` is merged into another customer. Name that one to merge it as well.');
   const from = await readCustomer(ctx, fromId);
   if (from.row.id === into.row.id) throw refusedFrom('Expected another customer');
   return { into, from, isMerged: false };
@@ -103,20 +105,23 @@ async function planMerge(ctx: Scope, into: ShownCustomer, from: ShownCustomer): 
   };
 }
 
-/** Cancels a membership and adds its remaining time to the survivor's for the same product. Access without an end wins. */
+/**
+ * Cancels a membership, and adds its remaining time and its payments to the survivor's for the same product. Access without an end wins.
+ */
 function planMembershipMerge(ctx: Scope, from: Membership, into: Membership): Change<null> {
-  if (from.status !== 'active' && from.status !== 'grace') return { events: [], writes: [], result: null };
+  const paid = movePayments(ctx, from, into);
+  if (from.status !== 'active' && from.status !== 'grace') return { events: [], writes: paid, result: null };
   const { now } = ctx;
   const ended = { status: MEMBERSHIP.next(from.status, 'revoke'), graceUntil: null, cancelledAt: now, cancelReason: 'merged' as const };
   const paidThrough = from.paidThrough === null ? now : Math.min(from.paidThrough, now);
   const cancelled = membershipChange(ctx, 'membership.cancelled', from, { ...ended, paidThrough });
-  if (from.paidThrough !== null && from.paidThrough <= now) return { ...cancelled, result: null };
+  if (from.paidThrough !== null && from.paidThrough <= now) return { ...cancelled, writes: [...cancelled.writes, ...paid], result: null };
   const extended = membershipChange(ctx, 'membership.renewed', into, {
     status: MEMBERSHIP.next(into.status, 'renew'),
     paidThrough: from.paidThrough === null || into.paidThrough === null ? null : Math.max(now, into.paidThrough) + from.paidThrough - now,
     ...{ graceUntil: null, cancelledAt: null, cancelReason: null, deliverTo: into.deliverTo ?? from.deliverTo },
   });
-  return { events: [...cancelled.events, ...extended.events], writes: [...cancelled.writes, ...extended.writes], result: null };
+  return { events: [...cancelled.events, ...extended.events], writes: [...cancelled.writes, ...extended.writes, ...paid], result: null };
 }
 
 /** Moves what the entitlements of a merged customer have left. Idempotent. */

@@ -4,7 +4,7 @@ import type { AccountId } from '#core/ids.ts';
 import { MINUTE } from '#core/time.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { personIn, recordAction } from '#platform/db/audit/record-action.ts';
-import { commitNew, isAborted, isConstraint, type Write } from '#platform/db/commit.ts';
+import { commit, commitNew, isAborted, isConstraint, type Write } from '#platform/db/commit.ts';
 import { globalOf, homeOf } from '#platform/db/directory.ts';
 import { NameTaken, withNames } from '#platform/db/names/names.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
@@ -119,7 +119,11 @@ export async function joinAccount(
   const account = await checkPassword(ctx, { email: found.email, ip: origin.ip, check, find: async () => found });
   requireActivePerson(account);
   // A person with a factor has to prove it before anything is linked, and links the provider afterwards.
-  if (account.factors !== null) return { account, signIn: await startSession(ctx, account, 'password', origin) };
+  if (account.factors !== null) {
+    // The password says whose account it is, so a later reset of it ends no access.
+    await commit(home, { events: [], writes: [setJoinAsked(home.db, account.id, null)], result: null });
+    return { account, signIn: await startSession(ctx, account, 'password', origin) };
+  }
   if (!(await takeState(globalOf(ctx).db, used, ticket.expiresAt))) throw spentTicket();
   try {
     const joined = [setJoinAsked(home.db, account.id, null)];

@@ -77,6 +77,8 @@ export const accounts = sqliteTable(
     /** Completion of a deleted account's erasure, null: pending for the sweep. */
     erasedAt: instant('erased_at'),
     version: integer('version').notNull(),
+    /** Random number of the latest change, by which a call knows its own. null: never changed. */
+    changedBy: integer('changed_by'),
   },
   (table) => [
     oneOf('accounts_status', 'status', ACCOUNT.states),
