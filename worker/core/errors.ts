@@ -145,6 +145,12 @@ export const planFull = (what: keyof typeof FREED_BY, meta: { limit: number; use
 export const sessionEnded = (): ApiError =>
   new ApiError('invalid_authorization', { detail: 'The session has ended. Sign in again.', meta: { reason: 'session_ended' } });
 
+export const notAMember = (): ApiError =>
+  new ApiError('invalid_authorization', {
+    detail: 'You are not a member of the account. Sign in again.',
+    meta: { reason: 'not_a_member' },
+  });
+
 const OVERLOAD_SECONDS = { least: 2, spread: 8 };
 
 /**

@@ -3,7 +3,7 @@ import { tokenSignedIn } from '../../support/clients/session.ts';
 import { withRivalAt } from '../../support/faults/faults.ts';
 import { Authenticator } from '../../support/people/authenticator.ts';
 import { beginPasskey } from '../../support/people/factors.ts';
-import { acceptOffer, actingToken, newHeir, offer } from '../../support/people/team.ts';
+import { acceptOffer, actingToken, addMember, newHeir, offer } from '../../support/people/team.ts';
 import { testEnv } from '../../support/runner/env.ts';
 import { emailedToken, MailWorld, tokenIn, verifyAddress } from '../../support/servers/mail.ts';
 import type { Merchant, World } from '../../support/world.ts';
@@ -158,6 +158,27 @@ describe('a call that was admitted before the account was taken back', () => {
       hasRun = rival.hasRun();
       expect([trip, await count(DEEDS['an endpoint']!.left, other.userId)]).toEqual([trip, 0]);
     }
+  });
+
+  it('leaves no endpoint of a member who is removed with their endpoints while it is under way', async () => {
+    const { begin, left } = DEEDS['an endpoint']!;
+    let refused = 0;
+    for (let trip = 1; trip <= TRIPS_MAX; trip++) {
+      const owner = await newOwner();
+      const dev = await addMember(w, owner, 'developer');
+      const call = { ...(await begin(owner)), key: dev.token };
+      const remove = async () => {
+        const removed = await w.call('DELETE', `/v1/account/members/${dev.userId}?with=endpoints`, { key: owner.token });
+        expect(removed.status).toBe(204);
+      };
+      const { env, hasRun } = withRivalAt(w.env, trip, remove);
+      const { status, body } = await send(owner, call, env);
+      if (!hasRun()) break;
+      if (status === 401) expect(body.meta).toEqual({ reason: 'not_a_member' });
+      if (status === 401) refused++;
+      expect([trip, await count(left, owner.userId)]).toEqual([trip, 0]);
+    }
+    expect(refused).toBeGreaterThan(0);
   });
 
   it('leaves no endpoint of a key that is revoked with its endpoints while it is under way', async () => {

@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import type { BatchItem } from 'drizzle-orm/batch';
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core';
-import { ApiError, formatErrorChain, sessionEnded } from '#core/errors.ts';
+import { ApiError, formatErrorChain, notAMember, sessionEnded } from '#core/errors.ts';
 import { actIdOf, newEventId } from '#core/ids.ts';
 import type { Ctx, Job, Shard } from '#platform/context.ts';
 import { parkJob } from '#platform/queues/parked-messages.store.ts';
@@ -35,26 +35,36 @@ export const abortIfExists = (ctx: Pick<Shard, 'db'>, table: SQLiteTable, condit
   abortIf(ctx, sql`EXISTS (SELECT 1 FROM ${table} WHERE ${condition})`);
 
 interface Admission {
-  /** Id of the person or key. */
+  /** Id of the person, account or key. */
   id: string;
   /** SQL condition: the caller's access ended since the call was admitted. */
   hasEnded: SQL;
   refusal(): ApiError;
 }
 
-/** Admission of a person, or of a key in a call that leaves something behind. Null for callers that are not checked again. */
-function admissionOf({ acting: { actor }, now, elapsedMs, leftMs }: Ctx): Admission | null {
-  if (!actor) return null;
-  const { personId, tokenVersion, keyId, leavesAccess } = actor;
+/**
+ * Admissions of a person, as one and as a member of the account, or of a key in a call that leaves something behind. None for callers that
+ * are not checked again.
+ */
+function admissionsOf(ctx: Shard): Admission[] {
+  const { acting, now, elapsedMs, leftMs } = ctx;
+  if (!acting.actor) return [];
+  const { accountId, personId, tokenVersion, keyId, leavesAccess } = acting.actor;
   if (personId !== null && tokenVersion !== undefined) {
     const hasEnded = sql`EXISTS (SELECT 1 FROM persons WHERE id = ${boundId(personId)} AND token_version <> ${tokenVersion})`;
-    return { id: personId, hasEnded, refusal: sessionEnded };
+    const person = { id: personId, hasEnded, refusal: sessionEnded };
+    const isElsewhere = personId === accountId || homeOf(ctx, accountId).database !== ctx.database;
+    return isElsewhere ? [person] : [person, { id: accountId, hasEnded: hasLeft(accountId, personId), refusal: notAMember }];
   }
-  if (keyId === null || !leavesAccess) return null;
+  if (keyId === null || !leavesAccess) return [];
   // Any revocation during the call is earlier than its deadline, whichever of the clocks is ahead.
   const hasEnded = sql`EXISTS (SELECT 1 FROM api_keys WHERE id = ${boundId(keyId)} AND revoked_at <= ${now + elapsedMs() + leftMs()})`;
-  return { id: keyId, hasEnded, refusal: () => new ApiError('invalid_authorization') };
+  return [{ id: keyId, hasEnded, refusal: () => new ApiError('invalid_authorization') }];
 }
+
+const hasLeft = (accountId: string, personId: string): SQL =>
+  sql`NOT EXISTS (SELECT 1 FROM members WHERE account_id = ${boundId(accountId)} AND person_id = ${boundId(personId)})
+    AND NOT EXISTS (SELECT 1 FROM accounts WHERE id = ${boundId(accountId)} AND owner_id = ${boundId(personId)})`;
 
 async function requireAdmitted(ctx: Ctx, { id, hasEnded, refusal }: Admission): Promise<void> {
   const [row] = await homeOf(ctx, id).db.all<{ ended: number }>(sql`SELECT ${hasEnded} AS ended`);
@@ -65,27 +75,26 @@ async function requireAdmitted(ctx: Ctx, { id, hasEnded, refusal }: Admission): 
  * Writes that abort the batch if the caller's access ended since the call was admitted: what takes an account back must not be followed by a
  * call of before. A person of another database is read there right before the batch.
  */
-async function planAdmitted(ctx: Shard, admission: Admission | null): Promise<Write[]> {
-  if (!admission) return [];
-  if (homeOf(ctx, admission.id).database === ctx.database) return [abortIf(ctx, admission.hasEnded)];
-  await requireAdmitted(ctx, admission);
-  return [];
+async function planAdmitted(ctx: Shard, admissions: Admission[]): Promise<Write[]> {
+  const isHere = ({ id }: Admission): boolean => homeOf(ctx, id).database === ctx.database;
+  for (const admission of admissions) if (!isHere(admission)) await requireAdmitted(ctx, admission);
+  return admissions.filter(isHere).map(({ hasEnded }) => abortIf(ctx, hasEnded));
 }
 
 /**
  * Stores a Change in one batch: acts first, because their unique index is the lock, then the writes. Rethrows database
- * errors, and nothing is stored then. Throws 401 invalid_authorization if the caller's sessions or key ended meanwhile.
+ * errors, and nothing is stored then. Throws 401 invalid_authorization if the caller's sessions, membership or key ended meanwhile.
  */
 export async function commit<T>(ctx: Shard, change: Change<T>): Promise<T> {
   const acts = actsOf(ctx, change.events);
   if (acts.length + change.writes.length === 0) return change.result;
-  const admission = admissionOf(ctx);
-  const writes = [...(await planAdmitted(ctx, admission)), ...change.writes];
+  const admissions = admissionsOf(ctx);
+  const writes = [...(await planAdmitted(ctx, admissions)), ...change.writes];
   try {
     if (acts.length > 0) await storeActs(ctx, acts, writes);
     else await ctx.db.batch(writes as [Write, ...Write[]]);
   } catch (error) {
-    if (admission && isAborted(error)) await requireAdmitted(ctx, admission);
+    if (isAborted(error)) for (const admission of admissions) await requireAdmitted(ctx, admission);
     throw error;
   }
   return change.result;

@@ -1,4 +1,4 @@
-import { ApiError, sessionEnded, unreachable } from '#core/errors.ts';
+import { ApiError, notAMember, sessionEnded, unreachable } from '#core/errors.ts';
 import { type AccountId, admissionIdOf, partitionOfAdmission } from '#core/ids.ts';
 import type { Actor, Ctx } from '#platform/context.ts';
 import { findShardAt } from '#platform/db/directory.ts';
@@ -199,12 +199,6 @@ function modeOf(c: RouteContext): 'live' | 'sandbox' | 'unknown' | null {
   if (mode === undefined || c.req.path.startsWith('/v1/auth/oauth/')) return null;
   return mode === 'live' || mode === 'sandbox' ? mode : 'unknown';
 }
-
-export const notAMember = (): ApiError =>
-  new ApiError('invalid_authorization', {
-    detail: 'You are not a member of the account. Sign in again.',
-    meta: { reason: 'not_a_member' },
-  });
 
 /** Maps many internal reasons to few public messages, so that an outsider learns nothing from the difference. */
 function refusal(reason: RefusalReason | 'unknown', { detail, needs, role }: Said): ApiError {

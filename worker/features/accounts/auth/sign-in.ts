@@ -1,5 +1,5 @@
 import { pepperedHashes } from '#core/crypto.ts';
-import { ApiError, sessionEnded } from '#core/errors.ts';
+import { ApiError, notAMember, sessionEnded } from '#core/errors.ts';
 import { DAY } from '#core/time.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { commitNew, isConstraint, type Write } from '#platform/db/commit.ts';
@@ -17,7 +17,6 @@ import { checkPassword } from '../passwords/tries.ts';
 import { requireGoodPassword } from '../passwords/weak-passwords.ts';
 import { planAccountPayout } from '../payout.ts';
 import { type AccountKeys, abortIfTaken, findAccount, findAccountByKeys, hasKey, insertAccount } from '../store.ts';
-import { notAMember } from './authenticate.ts';
 import { planVerification } from './owner-emails.ts';
 import { findByPassword, newPasswordHash, renewPasswordHash } from './passwords.ts';
 import { personObject } from './sessions.ts';

@@ -1,10 +1,10 @@
 import { z } from '@hono/zod-openapi';
+import { notAMember } from '#core/errors.ts';
 import { iso } from '#core/time.ts';
 import { readText } from '#platform/http/bodies/request-body.ts';
 import { created, Timestamp } from '#platform/http/openapi.ts';
 import { callerOrigin } from '#platform/http/rate-limit.ts';
 import { routes } from '#platform/http/route.ts';
-import { notAMember } from '../auth/authenticate.ts';
 import { AuthResponse, toAuthResponse } from '../auth/routes.ts';
 import { endPersonSessions } from '../auth/sessions.ts';
 import { findRole } from '../members/acting.ts';

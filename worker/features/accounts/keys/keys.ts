@@ -1,4 +1,4 @@
-import { ApiError, formatErrorChain, planFull, raise } from '#core/errors.ts';
+import { ApiError, formatErrorChain, notAMember, planFull, raise } from '#core/errors.ts';
 import { type AccountId, admissionIdOf, type KeyId, newFence, newId } from '#core/ids.ts';
 import { isoOrNull } from '#core/time.ts';
 import type { Actor, Ctx, Scope, Shard } from '#platform/context.ts';
@@ -12,7 +12,6 @@ import { admissionObject } from '#platform/objects.ts';
 import { hasRole, roleIn, rolesWith } from '#rules/access/roles.ts';
 import { PERMISSIONS, type Permission } from '#rules/admission.ts';
 import { PLANS } from '#rules/plans.ts';
-import { notAMember } from '../auth/authenticate.ts';
 import { planAlertFor } from '../auth/owner-emails.ts';
 import { abortUnlessMember } from '../members/store.ts';
 import { findKey, getAccount, getActiveKeyCount, insertKey, isRevoked, revokeKeyRow, toAdmittedAccount, toAdmittedKey } from '../store.ts';
