@@ -194,6 +194,13 @@ describe.each(['google', 'github'])('F1: joining by %s an account that has a pas
     expect([done.status, done.body.user_id]).toEqual([200, merchant.userId]);
   });
 
+  it('a reset after the password was shown ends no access of a person with a factor', async () => {
+    await addApp(w, merchant.token);
+    expect((await join(await askPassword())).body.code).toBe('factor_required');
+    expect((await reset()).status).toBe(200);
+    expect(await reads(merchant.key)).toBe(200);
+  });
+
   it('a suspended account is refused after the right password, and a wrong one says nothing of it', async () => {
     await testEnv.DB.prepare("UPDATE accounts SET status = 'suspended' WHERE id = ?").bind(merchant.userId).run();
     expect((await join(ticket, 'wrong horse battery')).body.code).toBe('invalid_credentials');
