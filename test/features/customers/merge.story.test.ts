@@ -47,6 +47,13 @@ describe('POST /v1/customers/{customer_id}/merge', () => {
     expect(merged.body.wallets.map(({ address }: Body) => address).sort()).toEqual([one.address, two.address].sort());
     await settle();
     expect((await get(`customers/${from}`)).body).toEqual((await get(`customers/${into}`)).body);
+    const byEmail = await get('customers/state?email=b@example.com');
+    expect([byEmail.status, byEmail.body.customer_id]).toEqual([200, into]);
+    const { url } = (await w.call('POST', '/v1/customers/portal-sessions', { key: ada.key, body: { customer_id: into } })).body;
+    const link = { token: new URL(url).searchParams.get('token')! };
+    const { token } = (await w.call('POST', '/v1/buyer/portal-link/redeem', { body: link })).body;
+    const shown = (await w.call('GET', '/v1/buyer/purchases', { key: token })).body.items;
+    expect(shown.map((item: Body) => item.payment_id)).toEqual(sales.map(({ payment }) => payment.payment_id).reverse());
     expect((await get('customers')).body.items.map((item: Body) => item.customer_id)).toEqual([into]);
     for (const query of ['customer_ref=goes', 'q=goes', 'q=b@example.com', `wallet_address=${two.address}`])
       expect(

@@ -2,10 +2,10 @@ import { z } from '@hono/zod-openapi';
 import { toMoneyResource } from '#core/money.ts';
 import { iso } from '#core/time.ts';
 import type { BuyerSession } from '#features/buyer-sign-in/token.ts';
-import { getCustomerKey } from '#features/customers/state.ts';
 import { listPayments, type PaymentFilter } from '#features/payments/list/store.ts';
 import type { Ctx, Scope } from '#platform/context.ts';
 import type { Listed, PageRequest } from '#platform/db/page.ts';
+import { narrowToCustomers } from '#platform/db/search/customer.ts';
 import type { Payment } from '#platform/db/tables/payments.ts';
 import { given, Livemode, MoneyBody, PaymentUuid, ReceiptUuid, Timestamp } from '#platform/http/openapi.ts';
 import { PAYMENT } from '#rules/states.ts';
@@ -38,8 +38,9 @@ interface Purchase {
 async function readFilter(scope: Scope, { subject }: BuyerSession): Promise<PaymentFilter> {
   if (subject.kind === 'wallet') return { status: 'CONFIRMED', buyer: subject.wallet_address };
   if (subject.kind === 'email') return { status: 'CONFIRMED', email: subject.email };
-  const key = await getCustomerKey(scope, subject.customer_id);
-  return { status: 'CONFIRMED', ...('customerRef' in key ? { customerRef: key.customerRef } : { customerWallet: key.walletAddress }) };
+  const [key, ...merged] = (await narrowToCustomers(scope, subject.customer_id))!;
+  if (merged.length > 0) return { status: 'CONFIRMED', customers: [key!, ...merged] };
+  return { status: 'CONFIRMED', ...('customerRef' in key! ? { customerRef: key.customerRef } : { customerWallet: key!.walletAddress }) };
 }
 
 /** Lists purchases of all these sellers, newest first. */

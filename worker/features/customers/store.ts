@@ -1,4 +1,4 @@
-import { and, desc, eq, gte, isNull, lt, type SQL, sql } from 'drizzle-orm';
+import { and, desc, eq, gte, isNotNull, isNull, lt, type SQL, sql } from 'drizzle-orm';
 import { type CustomerId, customerIdOf, type ProductId } from '#core/ids.ts';
 import type { Scope, Shard } from '#platform/context.ts';
 import { amongIds, boundId, setOfIds } from '#platform/db/among.ts';
@@ -97,6 +97,22 @@ export async function listKeysOfEmail(scope: Scope, email: string): Promise<Map<
     ({ ref, wallet }): Customer => (ref === null ? { walletAddress: wallet! } : { customerRef: ref }),
   );
   return new Map(keys.map((key) => [customerIdOf(merchantId, livemode, key), key]));
+}
+
+/** Replaces customers that were merged away by those that survived. */
+export async function withSurvivors(scope: Scope, found: ReadonlyMap<CustomerId, Customer>): Promise<Map<CustomerId, Customer>> {
+  const gone = await scope.db
+    .select({ id: customers.id, into: customers.mergedInto })
+    .from(customers)
+    .where(and(amongIds(customers.id, [...found.keys()]), isMine(scope), isNotNull(customers.mergedInto)));
+  if (gone.length === 0) return new Map(found);
+  const ids = new Set(gone.map(({ id }) => id));
+  const survivors = await scope.db
+    .select()
+    .from(customers)
+    .where(and(amongIds(customers.id, [...new Set(gone.map(({ into }) => into!))]), isMine(scope)));
+  const left = [...found].filter(([id]) => !ids.has(id));
+  return new Map([...left, ...survivors.map((row) => [row.id, customerKeyOf(row)] as const)]);
 }
 
 /** Each condition fixes the rows by id. Null: no filter names a customer. */
