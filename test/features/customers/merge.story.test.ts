@@ -121,7 +121,7 @@ describe('POST /v1/customers/{customer_id}/merge', () => {
   it.each([
     ['merged', 'goes', 'stays'],
     ['surviving', 'stays', 'goes'],
-  ])('a refund of the payment of the %s customer takes its time, and no other', async (_whose, refunded, other) => {
+  ])('a refund of the payment of the %s customer takes its time, and no other', async (_customer, refunded, other) => {
     const wallet = await w.chain.wallet();
     const product = await w.product(ada, { access_period_days: 30, payout_wallet: wallet.address });
     const stores = await Promise.all(['stays', 'goes'].map((ref) => watchCopy(w, ada, product.product_id, ref)));

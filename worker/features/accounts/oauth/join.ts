@@ -120,7 +120,7 @@ export async function joinAccount(
   requireActivePerson(account);
   // A person with a factor has to prove it before anything is linked, and links the provider afterwards.
   if (account.factors !== null) {
-    // The password says whose account it is, so a later reset of it ends no access.
+    // The password proves the owner, so a later reset of it ends no access.
     await commit(home, { events: [], writes: [setJoinAsked(home.db, account.id, null)], result: null });
     return { account, signIn: await startSession(ctx, account, 'password', origin) };
   }
