@@ -6,6 +6,7 @@ import { homeOf } from '#platform/db/directory.ts';
 import { CHANNEL_KEYS, fundChannels } from '../support/chain/live-channel.ts';
 import { nameOf, targets } from '../support/clients/document.ts';
 import { madeFor } from '../support/fuzz/made.ts';
+import { OF_BUYER } from '../support/fuzz/made-buyers.ts';
 import { CHANGES_PERSON } from '../support/fuzz/made-factors.ts';
 import { asMeant, type Cast, send } from '../support/fuzz/requests.ts';
 import { OPERATOR_SECRET, openStaff } from '../support/people/staff.ts';
@@ -50,6 +51,8 @@ const ALSO: [route: RegExp, databases: string[], reason: string][] = [
     'A link of no account is answered by the first database.',
   ],
   [/account\/passkeys|auth\/(?:passkey|factor|step-up)/, FIRST, 'A ceremony or ticket is used once. The first database notes it.'],
+  [/\/v1\/buyer/, ALL, 'A buyer has bought from sellers of all databases. Nonces and used links are in the first.'],
+  [/refund-transaction$/, FIRST, 'One walk of the chain serves all: its cursor says whether an earlier refund may be unseen.'],
   [/\/support\/tickets/, ALL, 'Staff answers tickets of all accounts.'],
   [/discovery\/resources$/, ALL, 'The public catalogue lists the products of all accounts.'],
   [/^GET (?:\/v1)?\/health$/, ALL, 'Health names the databases that are away.'],
@@ -80,7 +83,7 @@ describe('databases that a request asks', () => {
   const homeNamed = (id: string): string => homeOf(newCtx(w.env, { requestId: 'req_bindings', defer: () => {} }), id).database;
   const makeCaller = async (path: string): Promise<Tenant> => {
     if (path.endsWith('/resolve')) return { ...owner, merchant: await openStaff(w) };
-    const isSpare = /\/account\/(?:account|me\/security)$|\/activate\//.test(path) || CHANGES_PERSON.test(path);
+    const isSpare = /\/account\/(?:account|me\/security)$|\/activate\//.test(path) || CHANGES_PERSON.test(path) || OF_BUYER.test(path);
     return isSpare ? { ...owner, merchant: await w.merchant('free') } : owner;
   };
   const isLast = ({ method, path }: { method: string; path: string }) =>

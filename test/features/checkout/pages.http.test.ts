@@ -129,7 +129,7 @@ describe('/p/{slug}', () => {
 
   it('an unknown path answers an HTML page to a browser and JSON to a program and in the API', async () => {
     const inBrowser = { headers: { Accept: 'text/html,application/xhtml+xml,*/*;q=0.8', 'Accept-Language': 'de' } };
-    for (const path of ['/nope', '/me', '/p.html', '/wp-login.php']) {
+    for (const path of ['/nope', '/mine', '/p.html', '/wp-login.php']) {
       const { status, body, headers } = await w.call<string>('GET', path, inBrowser);
       expect([status, headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8']);
       expect(body).toContain('Diese Seite gibt es nicht');
