@@ -214,9 +214,9 @@ const JOIN_ASKED_MS = 7 * DAY;
 const isDoubted = ({ wallNow }: Ctx, { joinAskedAt }: Account): boolean => joinAskedAt !== null && wallNow < joinAskedAt + JOIN_ASKED_MS;
 
 /**
- * Sets a new password for the reader of the account's address, ends every session and verifies the address. A first proof of the address
- * revokes all other access, as with `endsOthers`, and so does a reset instead of the password that a provider's sign-in asked for. A shop that has sold and has another way in stays with its maker, and the reader gets a new
- * account. Throws 401 invalid_credentials, 422 password_too_short or password_too_common.
+ * Sets a new password for the reader of the account's address, ends every session and verifies the address. A first proof revokes all other
+ * access, as `endsOthers` and a reset instead of an asked password do. A shop that has sold and has another way in stays with its maker, and
+ * the reader gets a new account. Throws 401 invalid_credentials, 422 password_too_short or password_too_common.
  */
 export async function resetPassword(
   ctx: Ctx,

@@ -35,8 +35,8 @@ interface KeyPatch extends Partial<Restrictions> {
 }
 
 /**
- * Changes a key, from the next request on. A live key is widened by a recent sign-in only, with an email, as it is created. Throws 403 sign_in_required, 404,
- * 409 state_conflict, 422 validation_error.
+ * Changes a key, from the next request on. A live key is widened by a recent sign-in only, with an email, as it is created. Throws 403
+ * sign_in_required, 404, 409 state_conflict, 422 validation_error.
  */
 export async function changeKey(
   ctx: Scope,

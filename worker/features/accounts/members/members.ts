@@ -92,8 +92,8 @@ export function requireMayChange(account: Account, { personId }: Actor, ...roles
 }
 
 /**
- * Gives a member another role, from the next request on. With a role that may not invite, the open invitations of the member end. Throws 403 invalid_authorization (sign_in_required, role), 404, or 409 state_conflict
- * for the owner.
+ * Gives a member another role, from the next request on. With a role that may not invite, the open invitations of the member end. Throws
+ * 403 invalid_authorization (sign_in_required, role), 404, or 409 state_conflict for the owner.
  */
 export async function changeRole(
   ctx: Scope,
@@ -132,9 +132,9 @@ export const MADE = ['keys', 'endpoints'] as const;
 type Made = (typeof MADE)[number];
 
 /**
- * Removes a member, from the next request on, with the open invitations of the member, and the keys and endpoints that the member made if
- * `made` names them, in one batch. Members may leave by themselves without a recent sign-in. Throws 403 invalid_authorization (sign_in_required, role), 404, or 409 state_conflict for the
- * owner.
+ * Removes a member and their open invitations, from the next request on, with the keys and endpoints that the member made if `made` names
+ * them, in one batch. Members may leave by themselves without a recent sign-in. Throws 403 invalid_authorization (sign_in_required, role),
+ * 404, or 409 state_conflict for the owner.
  */
 export async function removeMember(
   ctx: Scope,
