@@ -4,6 +4,7 @@ import type { AccountId } from '#core/ids.ts';
 import { type EmailPurpose, emailToken } from '#features/accounts/auth/email-proof.ts';
 import { findAccount } from '#features/accounts/store.ts';
 import { type Env, type MailMessage, newCtx } from '#platform/context.ts';
+import { homeOf } from '#platform/db/directory.ts';
 import worker from '../../../worker/index.ts';
 import { testEnv } from '../runner/env.ts';
 import { invoked } from '../runner/invocation.ts';
@@ -74,7 +75,7 @@ export class MailWorld extends World {
 /** Token in the link of an email to this account, as if written now. */
 export async function emailedToken(w: World, userId: string, purpose: EmailPurpose): Promise<string> {
   const ctx = newCtx(w.env, { requestId: 'req_letter', defer: () => {} });
-  return emailToken(ctx, purpose, (await findAccount(ctx.db, userId as AccountId))!, ctx.wallNow);
+  return emailToken(ctx, purpose, (await findAccount(homeOf(ctx, userId as AccountId).db, userId as AccountId))!, ctx.wallNow);
 }
 
 export async function verifyAddress(w: World, { userId }: Pick<Merchant, 'userId'>): Promise<void> {

@@ -25,9 +25,6 @@ export const abortUnlessMember = (ctx: Shard, accountId: AccountId, personId: Ac
       AND NOT EXISTS (SELECT 1 FROM ${accounts} WHERE ${and(eq(accounts.id, accountId), eq(accounts.ownerId, personId))})`,
   );
 
-/** Makes a deletion of the person that has read the person's accounts read them again. Without effect in another database. */
-export const touchPerson = (db: Db, personId: AccountId): Write => stepRows(db, accounts, {}, eq(accounts.id, personId));
-
 export const insertMember = (db: Db, member: Omit<Member, 'roleAt'>): Write =>
   db.insert(members).values({ ...member, roleAt: member.joinedAt });
 

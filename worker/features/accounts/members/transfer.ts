@@ -1,7 +1,7 @@
 import { ApiError, raise } from '#core/errors.ts';
 import type { AccountId } from '#core/ids.ts';
 import { DAY, iso } from '#core/time.ts';
-import type { Actor, Ctx, Scope, Shard } from '#platform/context.ts';
+import { type Actor, type Ctx, type Scope, type Shard, scopeIn } from '#platform/context.ts';
 import { recordAction } from '#platform/db/audit/record-action.ts';
 import type { Write } from '#platform/db/commit.ts';
 import { homeOf } from '#platform/db/directory.ts';
@@ -14,8 +14,8 @@ import { personStatusOf, roleIn, TRANSFER_MS } from '#rules/access/roles.ts';
 import { planTransferEmails } from '../auth/owner-emails.ts';
 import { changeAccount } from '../change-account.ts';
 import { getAccount } from '../store.ts';
-import { getOwner } from './acting.ts';
-import { deleteMember, insertMember, touchPerson } from './store.ts';
+import { getOwner, listActing } from './acting.ts';
+import { deleteMember, insertMember } from './store.ts';
 
 const conflict = (reason: string, detail: string): ApiError => new ApiError('state_conflict', { detail, meta: { reason } });
 
@@ -103,6 +103,47 @@ export async function withdrawTransfer(ctx: Scope, actor: Actor, storeAnswer: St
 }
 
 /**
+ * Loads the member who accepts, and makes a deletion of the person that is under way begin again: it withdraws the offer, after which this
+ * acceptance fails. Neither relies on one database for both.
+ */
+async function touchEligible(
+  ctx: Ctx,
+  { personId, accountId }: { personId: AccountId; accountId: AccountId },
+  owner: Account,
+): Promise<Account> {
+  const own = homeOf(ctx, personId);
+  const check = (member: Account): Account => {
+    requireEligible(member, owner);
+    return member;
+  };
+  // The row of an account that goes back to its first owner is the person's too, and its own version decides.
+  if (personId === accountId) return check(await getAccount(own.db, personId));
+  return changeAccount(own, personId, (member) => ({ values: { version: check(member).version } }));
+}
+
+/**
+ * Lists the accounts that a person owns, but one, for a deletion of the person. Withdraws every offer to the person, so that none is accepted
+ * afterwards. The caller stores the deletion under the version that `person` has.
+ */
+export async function listOwnedWithoutOffers(ctx: Ctx, person: Account, except?: AccountId): Promise<Account[]> {
+  const found = (await listActing(ctx, person)).filter(({ account }) => account.id !== except);
+  const owned = found.flatMap(({ account, role }) => (role === 'owner' ? [account] : []));
+  if (owned.length > 0) return owned;
+  const offered = found.filter(({ account }) => account.transfer?.to === person.id);
+  const left = await Promise.all(offered.map(({ account }) => withdrawOfferTo(ctx, person.id, account.id)));
+  return left.filter(({ ownerId }) => ownerId === person.id);
+}
+
+function withdrawOfferTo(ctx: Ctx, personId: AccountId, accountId: AccountId): Promise<Account> {
+  const home = homeOf(ctx, accountId);
+  return changeAccount(home, accountId, ({ transfer }) => {
+    if (transfer?.to !== personId) return null;
+    const entry = recordStep(scopeIn(home, { merchantId: accountId, livemode: true }), 'account.transfer_withdrawn', personId);
+    return { values: { transfer: null }, writes: [entry] };
+  });
+}
+
+/**
  * Makes the person of a session the owner of the account that the session acts on, and the owner of before an admin. One batch in the account's
  * database: the person was a member, so the person's own list has the account. Repeated by the owner: no effect. Throws 403 invalid_authorization
  * (sign_in_required), or 409 state_conflict without an open offer to the person (no_transfer) and those of `startTransfer`.
@@ -119,13 +160,12 @@ export async function acceptTransfer(ctx: Ctx, actor: Actor): Promise<AccountId>
     requireActiveAccount(account);
     if (transfer?.to !== personId || transfer.expiresAt <= ctx.wallNow)
       throw conflict('no_transfer', 'The account is not offered to you. Ask its owner to hand it over.');
-    const [owner, member] = await Promise.all([getOwner(ctx, account), getPerson(ctx, personId)]);
-    requireEligible(member, owner);
+    const owner = await getOwner(ctx, account);
+    const member = await touchEligible(ctx, { personId, accountId }, owner);
     const facts = { account: account.displayName, from: owner.name, to: member.name, at: iso(ctx.wallNow) };
     return {
       values: { ownerId: personId, roles: { ...others, [ownerId]: 'admin' }, transfer: null },
       writes: [
-        touchPerson(home.db, personId),
         deleteMember(home.db, accountId, personId),
         // Since the beginning, so that a dispute of a later change does not take the role away.
         insertMember(home.db, { accountId, personId: ownerId, role: 'admin', joinedAt: account.createdAt, invitedBy: null }),
