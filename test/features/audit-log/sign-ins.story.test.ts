@@ -2,6 +2,7 @@ import { generateKeyPairSigner } from '@solana/kit';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { DAY, HOUR } from '#core/time.ts';
 import { askNonce, signText, walletSignIn } from '../../support/chain/wallet.ts';
+import { type Trip, withFaults } from '../../support/faults/faults.ts';
 import { addApp, addPasskey, logInAgain, newTicket } from '../../support/people/factors.ts';
 import { setNoon, setTime } from '../../support/runner/clock.ts';
 import { type Merchant, World } from '../../support/world.ts';
@@ -71,6 +72,23 @@ describe('entries of sign-ins', () => {
       session_id: again.session_id,
     });
   });
+
+  for (const side of ['before', 'after'] as const)
+    it(`an end of sessions that fails ${side} its entry is stored, and is repeated, has one entry`, async () => {
+      const ada = await w.merchant();
+      const other = (await logInAgain(w, ada)).body.session_id;
+      const calls = [`/v1/account/sessions/${other}`, '/v1/account/sessions'];
+      for (const [index, path] of calls.entries()) {
+        const later = index === 0 ? other : (await logInAgain(w, ada)).body.session_id;
+        setTime(Date.now() + 1000);
+        const { env } = withFaults(w.env, { [side]: ({ kind }: Trip) => kind === 'batch' });
+        expect((await w.call('DELETE', path, { key: ada.token, env })).status).toBeGreaterThanOrEqual(500);
+        expect((await w.call('DELETE', path, { key: ada.token })).status).toBeLessThan(300);
+        const open = (await w.call('GET', '/v1/account/sessions', { key: ada.token })).body.items;
+        expect(open.map(({ session_id }: { session_id: string }) => session_id)).not.toContain(later);
+        expect((await read(ada.token, '&action=session.ended')).length).toBe(index + 1);
+      }
+    });
 
   it('wrong passwords have one entry an hour and network', async () => {
     const ada = await w.merchant();

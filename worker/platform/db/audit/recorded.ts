@@ -24,6 +24,11 @@ export const hasEntry = ({ merchantId, action }: Omit<Known, 'since'>, subjectId
   sql`EXISTS (SELECT 1 FROM audit_entries WHERE merchant_id = ${boundId(merchantId)} AND action = ${action}
     AND subject_id = ${boundId(subjectId)})`;
 
+/** True if a session of the person of the log did this with this result after a time. Reads the log from its beginning too. */
+export const hasEntryOfSession = ({ merchantId, action, since }: Known, sessionId: string, after: Record<string, number>): SQL =>
+  sql`EXISTS (SELECT 1 FROM audit_entries WHERE merchant_id = ${boundId(merchantId)} AND action = ${action} AND at > ${since}
+    AND subject_id = ${boundId(merchantId)} AND details ->> '$.session_id' = ${sessionId} AND details ->> '$.after' = ${JSON.stringify(after)})`;
+
 /** SQL of the time of the last such action on a subject. Reads the log from its beginning too. */
 export const lastEntryAt = ({ merchantId, action }: Omit<Known, 'since'>, subjectId: string): SQL =>
   sql`(SELECT max(at) FROM audit_entries WHERE merchant_id = ${boundId(merchantId)} AND action = ${action} AND subject_id = ${boundId(subjectId)})`;
