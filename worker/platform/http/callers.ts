@@ -19,7 +19,7 @@ import {
   type RouteContext,
   type ViewerEnv,
 } from './openapi.ts';
-import { countCall, hitCeiling, publicBucket, type Subject } from './rate-limit.ts';
+import { countCall, hitCeiling, type KnownCaller, publicBucket, type Subject } from './rate-limit.ts';
 
 /** Errors of an invalid credential, even if the route requires none. */
 const viewerErrors = [
@@ -149,6 +149,8 @@ export interface KindOptions {
   bucket?: CallBucket | PublicBucketName;
   /** Path parameter, or another subject that separates callers of one bucket. */
   by?: string | Subject;
+  /** Callers whom a full bucket does not hold up. */
+  known?: KnownCaller;
   limit?: Check<ActorEnv>;
   /** True for a read that a person without a factor may make in every account. */
   needsNoFactor?: true;
@@ -253,9 +255,9 @@ export const KINDS = {
     };
   },
   public: (asked: Asked): Kind => {
-    const { bucket, by, security, guards = [] } = asked;
+    const { bucket, by, known, security, guards = [] } = asked;
     const key = takesKey(asked);
-    const limit = bucket ? [publicBucket(bucket as PublicBucketName, subjectOf(by))] : [];
+    const limit = bucket ? [publicBucket(bucket as PublicBucketName, subjectOf(by), known)] : [];
     const middleware = [...limit, ...guards, ...(key === 'none' ? [] : [checkIdempotencyKey(key)])];
     return { ...(security ? { security } : {}), middleware, key, takesMode: false, codes: openErrors(asked, key) };
   },

@@ -81,10 +81,29 @@ const windowOf = (name: string, { max, windowSeconds, isCount }: PublicBucket): 
 });
 const ceilingOf = (name: AddressCeiling): AskedWindow => windowOf(name, ADDRESS_CEILINGS[name]);
 
+/** Window of a subject in a bucket. Hashed, because a subject may be long, and an email address must not be readable in an object. */
+const ownWindow = (name: PublicBucketName, subject: string): AskedWindow =>
+  windowOf(subject === '' ? name : `${name}:${sha256Hex(utf8(subject)).slice(0, 16)}`, PUBLIC_BUCKETS[name]);
+
+/** Caller whom the limits that strangers share do not hold up. */
+export interface KnownCaller {
+  isKnown(c: RouteContext): Promise<boolean>;
+  /** Subject of the limit of its own. Empty: the ceiling of the address alone. */
+  own: Subject;
+  /** Makes the caller known after a sign-in. */
+  learn?(c: RouteContext): Promise<void>;
+}
+
+/** Counts a call of a known caller, once the shared limits are full. Throws the refusal for anybody else. */
+async function hitOwn(c: RouteContext, name: PublicBucketName, known: KnownCaller | undefined, refused: unknown): Promise<RateLimit> {
+  if (!known || !(refused instanceof ApiError) || !(await known.isKnown(c))) throw refused;
+  const subject = await known.own(c);
+  return hitAddress(c, [...(subject === '' ? [] : [ownWindow(name, subject)]), ceilingOf('all')]);
+}
+
 /** Counts a call in a bucket and its ceilings. Throws 429 if one of them is full. */
 export async function hitBucket(c: RouteContext, name: PublicBucketName, subject: string): Promise<RateLimit> {
-  // Hashed, because the subject may be long, and an email address must not be readable in an object's name.
-  const own = windowOf(subject === '' ? name : `${name}:${sha256Hex(utf8(subject)).slice(0, 16)}`, PUBLIC_BUCKETS[name]);
+  const own = ownWindow(name, subject);
   const ceiling = CEILINGS_OF[name];
   const rate = await hitAddress(c, [own, ...(ceiling ? [ceilingOf(ceiling)] : []), ceilingOf('all')]);
   const { site } = callerOf(c);
@@ -143,18 +162,22 @@ export function requireRefusalsLeft(c: RouteContext): void {
   refuseWhileFull(ctx, `${objectOf(callerOf(c).address)} refused-credentials ${scaled(ctx, max)}`);
 }
 
-export const publicBucket = (name: PublicBucketName, subject: Subject = () => '') =>
+export const publicBucket = (name: PublicBucketName, subject: Subject = () => '', known?: KnownCaller) =>
   createMiddleware<AppEnv>(async (c, next) => {
-    await countCall(c, name, subject);
+    await countCall(c, name, subject, known);
     await next();
+    if (isProven(c)) await known?.learn?.(c);
   });
+
+/** True after a sign-in, or its first half. */
+const isProven = ({ res, error }: { res: Response; error: Error | undefined }): boolean => res.ok || (error instanceof ApiError && error.code === 'factor_required');
 
 /** Key that separates callers of a bucket, in addition to their address. */
 export type Subject = (c: RouteContext) => string | Promise<string>;
 
 /** Counts a call in a bucket and sets the rate headers. Throws 429 if full. */
-export async function countCall(c: RouteContext, name: PublicBucketName, subject: Subject): Promise<void> {
-  const rate = await hitBucket(c, name, await subject(c));
+export async function countCall(c: RouteContext, name: PublicBucketName, subject: Subject, known?: KnownCaller): Promise<void> {
+  const rate = await hitBucket(c, name, await subject(c)).catch((refused: unknown) => hitOwn(c, name, known, refused));
   for (const [header, value] of Object.entries(rateHeaders(rate))) c.header(header, value);
 }
 

@@ -47,7 +47,7 @@ import {
   router,
   type ViewerEnv,
 } from './openapi.ts';
-import type { Subject } from './rate-limit.ts';
+import type { KnownCaller, Subject } from './rate-limit.ts';
 
 /** Path parameters that are ids of these types. Any other name needs `params`. */
 interface IdParams {
@@ -188,7 +188,7 @@ type CallOf<K, P, Q, B, H> = K extends 'actor'
     : Call<AppEnv, P, Q, B, H>;
 
 type Admitted = Pick<KindOptions, 'key' | 'mode'> & { bucket?: CallBucket };
-type OnBucket = { bucket: PublicBucketName; by: string | Subject };
+type OnBucket = { bucket: PublicBucketName; by: string | Subject; known?: KnownCaller };
 type Router = ReturnType<typeof router>;
 export interface Routes extends Router {
   /** Merchant's read, by key or token. */

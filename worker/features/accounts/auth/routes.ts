@@ -4,8 +4,7 @@ import { iso } from '#core/time.ts';
 import type { Ctx } from '#platform/context.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import { ShownName } from '#platform/http/bodies/own-fields.ts';
-import { readText } from '#platform/http/bodies/request-body.ts';
-import { AccountUuid, created, DetailResponse, HomeRegion, orNull, type RouteContext, Timestamp } from '#platform/http/openapi.ts';
+import { AccountUuid, created, DetailResponse, HomeRegion, orNull, Timestamp } from '#platform/http/openapi.ts';
 import { callerOrigin, countRefusedCredential, underCeiling } from '#platform/http/rate-limit.ts';
 import { routes } from '#platform/http/route.ts';
 import { ROLES } from '#rules/access/roles.ts';
@@ -19,8 +18,9 @@ import { NonceRequest, NonceResponse, toNonceResource, WalletLoginRequest } from
 import { issueLoginNonce } from '../wallets/proof.ts';
 import { logInWithWallet } from '../wallets/sign-in.ts';
 import { bearerOf } from './authenticate.ts';
+import { knownEmail, knownWallet, messageOfKnownWallet, readEmailKey } from './known-sign-ins.ts';
 import { draftFirstSession, startFirstSession, startSession } from './sessions.ts';
-import { emailKeysOf, homeOfRegistration, logIn, refreshSession, registerAccount } from './sign-in.ts';
+import { homeOfRegistration, logIn, refreshSession, registerAccount } from './sign-in.ts';
 import { type Acting, actingClaims, issueToken } from './tokens.ts';
 
 export const ClaimsBody = z
@@ -76,8 +76,6 @@ export async function toAuthResponse(ctx: Ctx, person: Account, signIn: SignIn, 
 }
 
 /** Rate limit key of address and email, so that a caller elsewhere cannot lock out the owner of an email. */
-const readEmailKey = async (c: RouteContext): Promise<string> => emailKeysOf(c.var.ctx, await readText(c, 'email')).keys[0];
-
 const RefreshRequest = z
   .object({ token: z.string().max(4096).optional().describe('Session token to renew, unless the header carries it.') })
   .openapi('RefreshRequest');
@@ -122,6 +120,7 @@ export const authRoutes = routes('Authentication')
       'Signs in with an email address and a password. A person with a factor gets 401 `factor_required` with a ticket for `POST /v1/auth/factor`. After 100 failures within an hour, an unknown network gets 401 `meta.reason: email_link_required`.',
     bucket: 'login',
     by: readEmailKey,
+    known: knownEmail,
     body: LoginRequest,
     returns: AuthResponse,
     codes: ['invalid_credentials', 'factor_required', 'account_suspended', 'account_deleted'],
@@ -158,6 +157,7 @@ export const authRoutes = routes('Authentication')
     summary: 'Create a sign-in message',
     description: 'Creates a Sign-In With Solana message for this wallet. Valid once, for five minutes.',
     bucket: 'nonce',
+    known: messageOfKnownWallet,
     body: NonceRequest,
     returns: NonceResponse,
     codes: ['invalid_wallet_address'],
@@ -171,6 +171,7 @@ export const authRoutes = routes('Authentication')
     summary: 'Log in with a wallet',
     description: 'Signs in with a wallet. The first sign-in creates the account. A person with a factor gets 401 `factor_required`.',
     bucket: 'wallet-login',
+    known: knownWallet,
     body: WalletLoginRequest,
     returns: AuthResponse,
     codes: ['invalid_credentials', 'factor_required', 'account_suspended', 'account_deleted', 'invalid_wallet_address'],

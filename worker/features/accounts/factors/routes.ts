@@ -2,9 +2,10 @@ import { z } from '@hono/zod-openapi';
 import { notAMember } from '#core/errors.ts';
 import { iso } from '#core/time.ts';
 import { readText } from '#platform/http/bodies/request-body.ts';
-import { created, Timestamp } from '#platform/http/openapi.ts';
+import { created, type RouteContext, Timestamp } from '#platform/http/openapi.ts';
 import { callerOrigin } from '#platform/http/rate-limit.ts';
 import { routes } from '#platform/http/route.ts';
+import { anyKnownPasskey, knownPasskey, readPasskeyId, withTicket } from '../auth/known-sign-ins.ts';
 import { AuthResponse, toAuthResponse } from '../auth/routes.ts';
 import { endPersonSessions } from '../auth/sessions.ts';
 import { findRole } from '../members/acting.ts';
@@ -169,6 +170,9 @@ export const factorRoutes = routes('Account')
 
 const everybody = () => '';
 
+const ticketPerson = ({ var: { ctx } }: RouteContext, ticket: string) => readTicket(ctx, ticket)?.personId;
+const ticketSubject = async (c: RouteContext) => `factor:${ticketPerson(c, await readText(c, 'ticket')) ?? ''}`;
+
 export const factorSignInRoutes = routes('Authentication')
   .public({
     path: 'POST /auth/passkey/options',
@@ -179,6 +183,7 @@ export const factorSignInRoutes = routes('Authentication')
     description: 'Returns options for `navigator.credentials.get`, valid for five minutes. They are the same for everybody.',
     bucket: 'login',
     by: everybody,
+    known: anyKnownPasskey,
     returns: AuthenticationCeremony,
     answer: ({ ctx }) => beginPasskeySignIn(ctx),
   })
@@ -190,7 +195,8 @@ export const factorSignInRoutes = routes('Authentication')
     summary: 'Log in with a passkey',
     description: 'Signs in with a passkey, which needs no second factor.',
     bucket: 'login',
-    by: async (c) => `passkey:${await readText(c, 'response', 'id')}`,
+    by: readPasskeyId,
+    known: knownPasskey,
     body: PasskeyLoginRequest,
     returns: AuthResponse,
     codes: ['invalid_credentials', 'account_suspended', 'account_deleted'],
@@ -209,7 +215,8 @@ export const factorSignInRoutes = routes('Authentication')
     description:
       'Completes a sign-in that was refused with 401 `factor_required`, with its ticket and one proof. The fifth wrong proof spends the ticket.',
     bucket: 'login',
-    by: async (c) => `factor:${readTicket(c.var.ctx, await readText(c, 'ticket'))?.personId ?? ''}`,
+    by: ticketSubject,
+    known: withTicket(ticketPerson, ticketSubject),
     body: FactorRequest,
     returns: AuthResponse,
     codes: ['invalid_credentials', 'account_suspended', 'account_deleted'],

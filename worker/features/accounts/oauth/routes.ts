@@ -12,6 +12,7 @@ import { routes } from '#platform/http/route.ts';
 import { ProviderAway } from '#platform/providers/sign-in.ts';
 import type { Origin } from '#rules/access/sessions.ts';
 import { SIGN_IN_PROVIDERS, type SignInProvider } from '#rules/admission.ts';
+import { withTicket } from '../auth/known-sign-ins.ts';
 import { AuthResponse, toAuthResponse } from '../auth/routes.ts';
 import { endPersonSessions, startSession } from '../auth/sessions.ts';
 import { issueToken } from '../auth/tokens.ts';
@@ -30,6 +31,9 @@ const Provider = z.enum(SIGN_IN_PROVIDERS);
 const ProviderParam = z.object({
   provider: z.string().openapi({ param: { name: 'provider', in: 'path' }, enum: [...SIGN_IN_PROVIDERS] }),
 });
+const ticketPerson = ({ var: { ctx } }: RouteContext, ticket: string) => readJoinTicket(ctx, ticket)?.personId;
+const ticketSubject = async (c: RouteContext) => `join:${ticketPerson(c, await readText(c, 'ticket')) ?? ''}`;
+
 const DASHBOARD = '/dashboard';
 
 async function buildFragment(ctx: Ctx, outcome: OAuthOutcome, provider: SignInProvider, origin: Origin): Promise<string> {
@@ -185,7 +189,8 @@ export const oauthRoutes = routes('Authentication')
     description:
       'Completes a sign-in that ended in `password_required`: links the provider and signs in. The ticket works once, for ten minutes.',
     bucket: 'login',
-    by: async (c) => `join:${readJoinTicket(c.var.ctx, await readText(c, 'ticket'))?.personId ?? ''}`,
+    by: ticketSubject,
+    known: withTicket(ticketPerson, ticketSubject),
     body: z.object({ ticket: z.string().max(4096), password: z.string().max(1024) }).openapi('JoinOAuthRequest'),
     returns: AuthResponse,
     codes: ['invalid_credentials', 'factor_required', 'account_suspended', 'account_deleted', 'state_conflict'],
