@@ -132,6 +132,10 @@ describe('renderEmail', () => {
       for (const email of emails) expectSound(name, email);
       for (const part of ['html', 'text'] as const) expect(new Set(emails.map((email) => email[part])).size, name).toBe(emails.length);
     }
+    const final = renderEmail('security_alert', { change: 'live_key', named: 'Ada', at: AT, is_final: true }, frame(locale));
+    expectSound('security_alert', final);
+    for (const part of ['html', 'text'] as const)
+      expect(final[part].length).toBeGreaterThan(changes[SECURITY_CHANGES.indexOf('live_key')]![part].length + 30);
     if (locale === 'en') return;
     for (const [index, change] of SECURITY_CHANGES.entries()) {
       const english = renderEmail('security_alert', { change, named: 'Ada', at: AT }, frame('en')).text.split('\n\n');

@@ -17,6 +17,8 @@ export interface TemplateTexts {
   lines: string[];
   /** After `lines`, if the values have a `platform`. */
   entry?: string[];
+  /** After `lines`, if the values have `is_final`. */
+  more?: string;
   /** Labels of the fact table, in display order. A row without a value is left out. */
   rows?: Record<string, string>;
   button?: string;
@@ -157,8 +159,9 @@ export const EMAILS: { readonly [N in EmailTemplate]: EmailDefinition<EmailFacts
     to: 'anyone',
     token: 'not_me',
     path: notMePath,
-    values: ({ change, named, at, ip, country, user_agent }, locale) => ({
+    values: ({ change, named, is_final, at, ip, country, user_agent }, locale) => ({
       what: TEXTS[locale].security_alert.changes[change].replace('{named}', () => plainName(named ?? '')),
+      ...(is_final ? { is_final: 'true' } : {}),
       at: formatInstant(locale, at, 'UTC'),
       ...(ip === undefined ? {} : { from: country === undefined ? ip : `${ip} (${country})` }),
       ...(user_agent ? { browser: plainName(user_agent) } : {}),

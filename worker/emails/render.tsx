@@ -42,7 +42,8 @@ export function renderEmail<N extends EmailTemplate>(name: N, facts: EmailFacts[
   const subject = cut(fill(texts.subject), SUBJECT_MAX);
   const greeting = texts.greeting && values.name ? [texts.greeting] : [];
   const entry = texts.entry && values.platform ? texts.entry : [];
-  const lines = [...greeting, ...texts.lines, ...entry].map(fill);
+  const more = texts.more && values.is_final ? [texts.more] : [];
+  const lines = [...greeting, ...texts.lines, ...entry, ...more].map(fill);
   const rows = Object.entries(texts.rows ?? {}).flatMap(([key, label]) => (values[key] ? [{ label, value: values[key] }] : []));
   const quoted = plainLines(email.quoted?.(facts)?.toWellFormed() ?? '').map((line) => cut(line, QUOTED_MAX));
   const link = email.path && texts.button ? { url: `${frame.baseUrl}${email.path(facts, frame.token)}`, name: texts.button } : null;

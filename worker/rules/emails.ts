@@ -23,6 +23,8 @@ export interface EmailFacts {
     country?: string;
     user_agent?: string;
     session_id?: string;
+    /** The hour allows no further one about such a change. */
+    is_final?: true;
   };
   /** `ends_at`: time at which the factors end, not later than `at` once they have. */
   factors_reset: { change: 'factors_reset'; at: string; ends_at: string };

@@ -1,9 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { utf8 } from '#core/encoding.ts';
-import { MailWorld, svixHeaders } from '../../support/servers/mail.ts';
+import { MailWorld, svixHeaders, verifyAddress } from '../../support/servers/mail.ts';
+import type { Merchant } from '../../support/world.ts';
 
 describe('email delivery', () => {
   let w: MailWorld;
+  let merchant: Merchant;
   let email: string;
   let callers = 0;
 
@@ -13,7 +15,8 @@ describe('email delivery', () => {
 
   beforeEach(async () => {
     w = new MailWorld({ MAIL_RETRY_SECONDS: '60,300' });
-    ({ email } = await w.merchant());
+    merchant = await w.merchant();
+    ({ email } = merchant);
     await w.db.run('DELETE FROM mails' as never);
   });
 
@@ -106,11 +109,26 @@ describe('email delivery', () => {
     expect(await readLastEmail()).toMatchObject({ status: 'dropped', error: 'bounced before' });
   });
 
+  const report = (said: object) => {
+    const raw = JSON.stringify(said);
+    return w.call('POST', '/v1/integrations/mail/webhooks/resend', { raw, headers: svixHeaders(utf8(raw)) });
+  };
+
+  it('an address that complained gets emails with a link that takes a change back, until it bounces', async () => {
+    await verifyAddress(w, merchant);
+    const reports = [
+      { type: 'email.complained', data: { to: [email] } },
+      { type: 'email.bounced', data: { to: [email], bounce: { type: 'Permanent' } } },
+    ];
+    for (const [index, said] of reports.entries()) {
+      expect((await report(said)).status).toBe(200);
+      expect((await w.call('POST', '/v1/keys', { key: merchant.token, body: { name: 'live' } })).status).toBe(201);
+      await w.post();
+      expect([index, await readLastEmail()]).toMatchObject([index, { template: 'security_alert', status: ['sent', 'dropped'][index] }]);
+    }
+  });
+
   it('an address that complained gets the emails its reader requests, until it bounces', async () => {
-    const report = (said: object) => {
-      const raw = JSON.stringify(said);
-      return w.call('POST', '/v1/integrations/mail/webhooks/resend', { raw, headers: svixHeaders(utf8(raw)) });
-    };
     expect((await report({ type: 'email.complained', data: { to: [email] } })).status).toBe(200);
     await forgot();
     await w.post();

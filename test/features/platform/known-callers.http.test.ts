@@ -24,7 +24,7 @@ describe('sign-ins from an address that strangers share', () => {
     expect((await logIn({ email: 'stranger@example.com' })).status).toBe(429);
   }
 
-  it('strangers cannot keep a person from signing in with a password from an address that the person used', async () => {
+  it('strangers cannot prevent a person from signing in with a password from an address that the person used', async () => {
     const [ada, eve] = [await w.merchant(), await w.merchant()];
     expect((await logIn(ada)).status).toBe(200);
     await fill();
@@ -41,7 +41,7 @@ describe('sign-ins from an address that strangers share', () => {
     expect(tried).toEqual([...Array(9).fill(401), 429, 429, 429]);
   });
 
-  it('strangers cannot keep a person from signing in with a passkey from an address where a passkey signed in', async () => {
+  it('strangers cannot prevent a person from signing in with a passkey from an address where a passkey signed in', async () => {
     const { device } = await addPasskey(w, (await w.merchant()).token);
     const signIn = async () => {
       const begun = await options();
@@ -61,7 +61,7 @@ describe('sign-ins from an address that strangers share', () => {
     expect(statuses).toEqual([...Array(10).fill(200), 429, 429]);
   });
 
-  it('strangers cannot keep a person with a ticket from proving the factor', async () => {
+  it('strangers cannot prevent a person with a ticket from proving the factor', async () => {
     const ada = await w.merchant();
     const { app } = await addApp(w, ada.token);
     const refused = await logIn(ada);
@@ -72,7 +72,7 @@ describe('sign-ins from an address that strangers share', () => {
     expect((await w.call('POST', '/v1/auth/factor', { headers, body: { ticket: 'forged', totp: '123456' } })).status).toBe(429);
   });
 
-  it('strangers cannot keep a wallet from signing in from an address that it used', async () => {
+  it('strangers cannot prevent a wallet from signing in from an address that it used', async () => {
     const [known, unknown] = [await generateKeyPairSigner(), await generateKeyPairSigner()];
     const signIn = async (signer: typeof known) => (await walletSignIn(w, signer, 'message', headers)).status;
     expect(await signIn(known)).toBe(200);

@@ -76,13 +76,13 @@ async function isInvited(ctx: Ctx, { subjectId, facts }: Mail): Promise<boolean>
 }
 
 /**
- * Returns the bounce reasons that block an email. An address that complained still gets sign-in and verification links, because the owner
- * requested them. A verification link goes to a bounced address too, so that the owner can prove that emails arrive again.
+ * Returns the bounce reasons that block an email. An address that complained still gets sign-in and verification links, which the owner
+ * requested, and links that take a change back, because a thief could complain. A verification link goes to a bounced address too, so that the owner can prove that emails arrive again.
  */
 async function endingReasons({ template: email }: Mail): Promise<('bounced' | 'complained')[]> {
   const { EMAILS } = await import('#emails/emails.ts');
   const { token } = EMAILS[email];
-  if (token === undefined || token === 'invitation' || token === 'not_me') return ['bounced', 'complained'];
+  if (token === undefined || token === 'invitation') return ['bounced', 'complained'];
   return token === 'verify' ? [] : ['bounced'];
 }
 

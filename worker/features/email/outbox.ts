@@ -60,12 +60,12 @@ const STORED_SECONDS = 1;
 
 /**
  * Plans an email in the batch of its cause, and its queue message, which may get lost. Plans nothing if email is not configured. A sandbox
- * email is stored as dropped and never sent. `unless`: skips the email at a limit.
+ * email is stored as dropped and never sent. `unless`: skips the email at a limit. At the limit the facts are `final`.
  */
 export function planEmail<N extends EmailTemplate>(
   ctx: Shard,
   { template, facts, accountId, address, locale, subjectId, cause }: NewEmail<N>,
-  unless?: { counted: MailCount; max: number },
+  unless?: { counted: MailCount; max: number; final?: EmailFacts[N] },
 ): { id: MailId; writes: Write[] } {
   const { wallNow } = ctx;
   const isSimulated = ctx.sandbox !== null;
@@ -93,7 +93,10 @@ export function planEmail<N extends EmailTemplate>(
     endedAt: isSimulated ? wallNow : null,
   };
   if (!isSimulated) ctx.defer(sendMails(ctx, [{ id, second: STORED_SECONDS }]));
-  return { id, writes: [insertMail(ctx, mail, unless)] };
+  if (!unless?.final) return { id, writes: [insertMail(ctx, mail, unless)] };
+  // Stores the first of the two that its limit allows, because they share an id.
+  const finalMail = { ...mail, facts: unless.final };
+  return { id, writes: [insertMail(ctx, mail, { ...unless, max: unless.max - 1 }), insertMail(ctx, finalMail, unless)] };
 }
 
 const MESSAGES_MAX = 100;

@@ -94,7 +94,7 @@ export interface KnownCaller {
   learn?(c: RouteContext): Promise<void>;
 }
 
-/** Counts a call of a known caller, once the shared limits are full. Throws the refusal for anybody else. */
+/** Counts a call of a known caller, once the shared limits are full. Throws the refusal for other callers. */
 async function hitOwn(c: RouteContext, name: PublicBucketName, known: KnownCaller | undefined, refused: unknown): Promise<RateLimit> {
   if (!known || !(refused instanceof ApiError) || !(await known.isKnown(c))) throw refused;
   const subject = await known.own(c);
@@ -170,7 +170,8 @@ export const publicBucket = (name: PublicBucketName, subject: Subject = () => ''
   });
 
 /** True after a sign-in, or its first half. */
-const isProven = ({ res, error }: { res: Response; error: Error | undefined }): boolean => res.ok || (error instanceof ApiError && error.code === 'factor_required');
+const isProven = ({ res, error }: { res: Response; error: Error | undefined }): boolean =>
+  res.ok || (error instanceof ApiError && error.code === 'factor_required');
 
 /** Key that separates callers of a bucket, in addition to their address. */
 export type Subject = (c: RouteContext) => string | Promise<string>;

@@ -5,9 +5,9 @@
  */
 
 import { readText } from '#platform/http/bodies/request-body.ts';
-import { isKnownCaller, learnCaller } from '#platform/http/known-callers.ts';
 import type { RouteContext } from '#platform/http/openapi.ts';
 import type { KnownCaller, Subject } from '#platform/http/rate-limit.ts';
+import { isKnownCaller, learnCaller } from '../passwords/known-callers.ts';
 import { emailKeysOf } from './sign-in.ts';
 
 export const readEmailKey = async (c: RouteContext): Promise<string> => emailKeysOf(c.var.ctx, await readText(c, 'email')).keys[0];

@@ -1,6 +1,6 @@
 import type { AccountId } from '#core/ids.ts';
 import { DAY, HOUR, iso } from '#core/time.ts';
-import { addressKeysOf, planEmail } from '#features/email/outbox.ts';
+import { addressKeysOf, type MailCount, planEmail } from '#features/email/outbox.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import type { Write } from '#platform/db/commit.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
@@ -61,21 +61,32 @@ export function planSecurityAlert(ctx: Shard, person: Account, alert: Alert, acc
   const replaced = ['email', 'password'].includes(alert.change) && person.email !== null ? [person.email] : [];
   const verified = ownerAddresses(ctx, person);
   return [...new Set([...replaced, ...verified])].flatMap((address) => {
-    const limit = alertLimit(ctx, { address, isVerified: verified.includes(address), change: alert.change });
+    const limit = alertLimit(ctx, { address, isVerified: verified.includes(address), facts });
     return planEmail(ctx, { template: 'security_alert', facts, accountId, address, ...readerOf(person, accountId) }, limit).writes;
   });
 }
 
-interface AlertTarget extends Pick<Alert, 'change'> {
+interface AlertTarget {
   address: string;
   isVerified: boolean;
+  facts: EmailFacts['security_alert'];
 }
 
-/** Limit on alerts to an address, if any. A verified one that gets no further alert has links of earlier ones, which undo this change too. */
-function alertLimit(ctx: Ctx, { address, isVerified, change }: AlertTarget): Parameters<typeof planEmail>[2] {
+interface EmailLimit {
+  counted: MailCount;
+  max: number;
+}
+
+/** Limit on alerts to an address, if any. The final one of an hour says that its link undoes further changes too. */
+function alertLimit(
+  ctx: Ctx,
+  { address, isVerified, facts }: AlertTarget,
+): (EmailLimit & { final?: EmailFacts['security_alert'] }) | undefined {
+  const { change } = facts;
   const counted = { templates: ['security_alert' as const], addressKeys: addressKeysOf(ctx, address), since: ctx.wallNow - HOUR };
   if (!isVerified) return { counted, max: ALERTS_AN_HOUR.unverified };
-  return REPEATABLE.includes(change) ? { counted: { ...counted, change }, max: ALERTS_AN_HOUR.ofOneChange } : undefined;
+  if (!REPEATABLE.includes(change)) return undefined;
+  return { counted: { ...counted, change }, max: ALERTS_AN_HOUR.ofOneChange, final: { ...facts, is_final: true } };
 }
 
 /** Notifies the owner of a change of the account. */
@@ -129,7 +140,7 @@ const LINKS_AN_HOUR = 3;
 /** Name by which emails to a person call the account. One that was handed over has the name of another owner's shop. */
 export const ownNameOf = (account: Account): string => (isHandedOver(account) ? account.name : account.displayName);
 
-export function planVerification(ctx: Shard, account: Account, limit?: NonNullable<Parameters<typeof planEmail>[2]>): Write[] {
+export function planVerification(ctx: Shard, account: Account, limit?: EmailLimit): Write[] {
   const { id, email, createdAt } = account;
   if (email === null) return [];
   const facts = { account: ownNameOf(account), created_at: iso(createdAt) };
@@ -137,7 +148,7 @@ export function planVerification(ctx: Shard, account: Account, limit?: NonNullab
 }
 
 /** Limit on emails with a link, which a stranger can request for any address. */
-export const linksAnHour = (ctx: Ctx, address: string): NonNullable<Parameters<typeof planEmail>[2]> => ({
+export const linksAnHour = (ctx: Ctx, address: string): EmailLimit => ({
   counted: { templates: ['verify_email', 'reset_password'], addressKeys: addressKeysOf(ctx, address), since: ctx.wallNow - HOUR },
   max: LINKS_AN_HOUR,
 });

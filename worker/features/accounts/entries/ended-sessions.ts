@@ -4,7 +4,6 @@
  * @module
  */
 
-import type { SQL } from 'drizzle-orm';
 import type { AccountId } from '#core/ids.ts';
 import type { Actor, Ctx } from '#platform/context.ts';
 import { type NewAuditEntry, recordAction } from '#platform/db/audit/record-action.ts';
@@ -40,7 +39,14 @@ export async function endOwnSessions(ctx: Ctx, { accountId, signIn }: Actor, exc
 /** Sign-in after which an entry is about each of these sessions. */
 const newestOf = (open: readonly Session[]): number => Math.max(...open.map(({ createdAt }) => createdAt));
 
-async function recordEnd(ctx: Ctx, personId: AccountId, entry: Pick<NewAuditEntry, 'subject' | 'after'>, isKnown: SQL): Promise<void> {
+type Condition = ReturnType<typeof hasEntry>;
+
+async function recordEnd(
+  ctx: Ctx,
+  personId: AccountId,
+  entry: Pick<NewAuditEntry, 'subject' | 'after'>,
+  isKnown: Condition,
+): Promise<void> {
   const home = homeOf(ctx, personId);
   const write = recordAction(home, { merchantId: personId, livemode: true }, { action: ACTION, ...entry }, isKnown);
   await commit(home, { events: [], writes: [write], result: null });

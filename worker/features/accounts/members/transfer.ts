@@ -125,16 +125,16 @@ async function touchEligible(
  * Lists the accounts that a person owns, but one, for a deletion of the person. Withdraws every offer to the person, so that none is accepted
  * afterwards. The caller stores the deletion under the version that `person` has.
  */
-export async function listOwnedWithoutOffers(ctx: Ctx, person: Account, except?: AccountId): Promise<Account[]> {
+export async function listOwnedForEnd(ctx: Ctx, person: Account, except?: AccountId): Promise<Account[]> {
   const found = (await listActing(ctx, person)).filter(({ account }) => account.id !== except);
   const owned = found.flatMap(({ account, role }) => (role === 'owner' ? [account] : []));
   if (owned.length > 0) return owned;
-  const offered = found.filter(({ account }) => account.transfer?.to === person.id);
-  const left = await Promise.all(offered.map(({ account }) => withdrawOfferTo(ctx, person.id, account.id)));
+  const pending = found.filter(({ account }) => account.transfer?.to === person.id);
+  const left = await Promise.all(pending.map(({ account }) => withdrawTransferTo(ctx, person.id, account.id)));
   return left.filter(({ ownerId }) => ownerId === person.id);
 }
 
-function withdrawOfferTo(ctx: Ctx, personId: AccountId, accountId: AccountId): Promise<Account> {
+function withdrawTransferTo(ctx: Ctx, personId: AccountId, accountId: AccountId): Promise<Account> {
   const home = homeOf(ctx, accountId);
   return changeAccount(home, accountId, ({ transfer }) => {
     if (transfer?.to !== personId) return null;

@@ -10,10 +10,10 @@ import { formatErrorChain } from '#core/errors.ts';
 import { Memory } from '#core/isolate/memory.ts';
 import { MINUTE } from '#core/time.ts';
 import type { Ctx } from '#platform/context.ts';
+import type { RouteContext } from '#platform/http/openapi.ts';
+import { ipOf } from '#platform/http/rate-limit.ts';
 import { admissionObject } from '#platform/objects.ts';
 import { sharedNetworkOf } from '#rules/access/networks.ts';
-import type { RouteContext } from './openapi.ts';
-import { ipOf } from './rate-limit.ts';
 
 interface Known {
   subjects: ReadonlySet<string>;
