@@ -268,6 +268,17 @@ describe('POST /v1/account/invitations', () => {
     expect(left).toBe(0);
   });
 
+  it('the open invitations of a deleted person end in the accounts of others', async () => {
+    const bob = await addMember(w, owner, 'admin');
+    await verifyAddress(w, bob.own);
+    const friend = await w.merchant();
+    const { token } = await inviteTo(w, bob, friend.email);
+    expect((await w.call('DELETE', '/v1/account/account', { key: bob.own.token })).status).toBe(200);
+    await w.sweepAlone('erasures');
+    expect((await acceptInvitation(w, friend, token)).status).toBe(410);
+    expect((await w.call('GET', '/v1/account/members', { key: owner.token })).body.items).toHaveLength(1);
+  });
+
   it('an invitation that is withdrawn before its email was sent is not sent', async () => {
     const { id } = await inviteTo(w, owner, 'soon@example.com');
     expect((await withdraw(owner.token, id)).status).toBe(204);

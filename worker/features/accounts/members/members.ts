@@ -1,6 +1,6 @@
 import { ApiError, formatErrorChain, raise } from '#core/errors.ts';
 import type { AccountId } from '#core/ids.ts';
-import type { Actor, Ctx, Scope, Shard } from '#platform/context.ts';
+import { type Actor, type Ctx, type Scope, type Shard, scopeIn } from '#platform/context.ts';
 import { recordAction } from '#platform/db/audit/record-action.ts';
 import type { Write } from '#platform/db/commit.ts';
 import { homeOf } from '#platform/db/directory.ts';
@@ -177,7 +177,7 @@ const LEFT_AT_ONCE = 20;
 export type EraseMember = (home: Shard, accountId: AccountId, personId: AccountId, max: number) => Promise<number>;
 
 /**
- * Removes a deleted person from the accounts of others, and the name from the logs and archived logs of those that the person left before.
+ * Removes a deleted person and their open invitations from the accounts of others, and the name from the logs and archived logs of those that the person left before.
  * Erases up to `objectsMax` archived objects. Returns how many accounts had anything to erase: 0 means done.
  */
 export async function leaveAccounts(ctx: Shard, personId: AccountId, objectsMax: number, eraseArchived: EraseMember): Promise<number> {
@@ -191,10 +191,11 @@ export async function leaveAccounts(ctx: Shard, personId: AccountId, objectsMax:
     const home = homeOf(ctx, accountId);
     const { isNamed, isRecorded } = await readAuthor(home.db, accountId, personId);
     const erasure = () => eraseAuthor(home, accountId, personId, isRecorded);
-    await changeAccount(home, accountId, (account) => {
+    await changeAccount(home, accountId, async (account) => {
       const { [personId]: role, ...roles } = account.roles;
       if (role === undefined) return isNamed ? { writes: erasure() } : null;
-      const removal = [deleteMember(home.db, accountId, personId), recordRemoval(home, accountId, personId, role)];
+      const withdrawn = await planWithdrawals(scopeIn(home, live(accountId)), personId);
+      const removal = [deleteMember(home.db, accountId, personId), recordRemoval(home, accountId, personId, role), ...withdrawn];
       return { values: { roles, transfer: transferWithout(account, personId) }, writes: [...removal, ...erasure()] };
     });
     // After the entries of the database: what the archive takes from here on has no name.
