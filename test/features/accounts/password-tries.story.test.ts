@@ -196,6 +196,18 @@ describe('failed passwords (F7: one password, many addresses)', () => {
     expect((await logIn(next, PASSWORD, HOME)).status).toBe(200);
   });
 
+  it('networks remain known after the operator sets another address', async () => {
+    const { email } = await w.merchant();
+    const next = `set-${email}`;
+    const headers = { 'X-Svc-Operator-Secret': 'the secret of an operator who sets an address', 'X-Svc-Operator-Reason': 'ticket 12' };
+    const env = { ...w.env, OPERATOR_SECRETS: 'ada:the secret of an operator who sets an address' };
+    const set = await w.call('POST', '/v1/operator/accounts/email', { body: { account: email, email: next }, headers, env });
+    expect(set.status).toBe(200);
+    await fail(next, 150);
+    expect(await logIn(next)).toMatchObject(LINK_REQUIRED);
+    expect((await logIn(next, PASSWORD, HOME)).status).toBe(200);
+  });
+
   it('a sequence of tries by strangers never locks out an owner in a known network', async () => {
     const ip = fc.oneof(
       fc.ipV4().filter((address) => sharedNetworkOf(address) !== sharedNetworkOf(HOME)),

@@ -74,19 +74,21 @@ export async function changeSecurity(
     throw error instanceof NameTaken ? new ApiError('email_registered') : error;
   });
   if (input.email !== undefined) {
-    ctx.defer(
-      learnNetworks(ctx, normaliseEmail(input.email), networks).catch((error: unknown) =>
-        ctx.note(`networks not learnt: ${formatErrorChain(error)}`),
-      ),
-    );
+    learnNetworksLater(ctx, input.email, networks);
     // An address that was never proven may be another person's.
     if (updatedFields.includes('email') && !known.emailVerified) ctx.defer(forgetNetworks(ctx, known.email));
   }
   return updatedFields;
 }
 
+/** Makes networks known under the new address of a person. A failure leaves them unknown until the next sign-in. */
+export function learnNetworksLater(ctx: Ctx, email: string, networks: string[]): void {
+  const pending = learnNetworks(ctx, normaliseEmail(email), networks);
+  ctx.defer(pending.catch((error: unknown) => ctx.note(`networks not learnt: ${formatErrorChain(error)}`)));
+}
+
 /** Networks from which the person signed in, which remain known under another address. */
-async function networksOfPerson(ctx: Ctx, { id, email }: Account): Promise<string[]> {
+export async function networksOfPerson(ctx: Ctx, { id, email }: Account): Promise<string[]> {
   const [known, sessions] = await Promise.all([knownNetworks(ctx, email), listSessions(ctx, id)]);
   return [...known, ...sessions.map(({ ip }) => ip)];
 }

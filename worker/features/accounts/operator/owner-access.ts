@@ -13,6 +13,7 @@ import { formerEmailsAfter, ownerAddresses, planSecurityAlert, planVerification 
 import { emailKeysOf, emailName, findAccountByEmail, normaliseEmail } from '../auth/sign-in.ts';
 import { changeAccount } from '../change-account.ts';
 import { deleteFactors } from '../factors/store.ts';
+import { learnNetworksLater, networksOfPerson } from '../security.ts';
 import { abortIfTaken } from '../store.ts';
 import { findOperated, isAccountId, requireReason } from './operator.ts';
 import { listDueResets } from './store.ts';
@@ -39,6 +40,7 @@ export async function setEmail(ctx: Ctx, { account: named, email }: { account: s
   const { keys } = emailKeysOf(ctx, email);
   if (known.emailKey !== null && keys.includes(known.emailKey)) return known;
   if (await findAccountByEmail(ctx, email)) throw new ApiError('email_registered');
+  const networks = await networksOfPerson(home, known);
   const change = (reserved: Write[]) =>
     changeAccount(home, known.id, (account) => {
       if (personStatusOf(account) === 'deleted') throw new ApiError('state_conflict', { meta: { reason: 'account_deleted' } });
@@ -64,9 +66,11 @@ export async function setEmail(ctx: Ctx, { account: named, email }: { account: s
         wasStored: (now) => now.emailKey === values.emailKey && isChanged(now, account),
       };
     });
-  return withNames(home, known.id, [emailName(ctx, email)], change).catch((error: unknown) => {
+  const changed = await withNames(home, known.id, [emailName(ctx, email)], change).catch((error: unknown) => {
     throw error instanceof NameTaken ? new ApiError('email_registered') : error;
   });
+  learnNetworksLater(ctx, email, networks);
+  return changed;
 }
 
 /** Time in which the person can object. */
