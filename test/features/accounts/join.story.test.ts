@@ -186,12 +186,24 @@ describe.each(['google', 'github'])('F1: joining by %s an account that has a pas
     expect(await countIdentities(merchant.userId)).toBe(0);
   });
 
-  it('a person with a factor gets factor_required, and completes the sign-in with it', async () => {
+  it('a person with a factor gets factor_required, and the provider is linked once the factor is proven', async () => {
     const { app } = await addApp(w, merchant.token);
     const { status, body } = await join(ticket);
     expect([status, body.code]).toEqual([401, 'factor_required']);
     const done = await w.call('POST', '/v1/auth/factor', { body: { ticket: body.meta.ticket, totp: app.code() } });
     expect([done.status, done.body.user_id]).toEqual([200, merchant.userId]);
+    expect((await me(done.body.token)).auth_providers).toEqual([provider]);
+    expect((await browser.signIn()).outcome.error).toBe('factor_required');
+    expect((await join(ticket)).status).toBe(401);
+  });
+
+  it('an identity that was linked to another account meanwhile is not linked by a factor, which signs in all the same', async () => {
+    const { app } = await addApp(w, merchant.token);
+    const { body } = await join(ticket);
+    const rival = await w.merchant();
+    expect((await browser.signIn({}, { key: rival.token })).outcome).toEqual({ linked: provider });
+    const done = await w.call('POST', '/v1/auth/factor', { body: { ticket: body.meta.ticket, totp: app.code() } });
+    expect([done.status, await countIdentities(merchant.userId)]).toEqual([200, 0]);
   });
 
   it('a reset after the password was shown ends no access of a person with a factor', async () => {

@@ -220,7 +220,7 @@ export const factorSignInRoutes = routes('Authentication')
     body: FactorRequest,
     returns: AuthResponse,
     codes: ['invalid_credentials', 'account_suspended', 'account_deleted'],
-    audit: ['session.started', 'person.recovery_code_used', 'person.passkey_suspected'],
+    audit: ['session.started', 'person.provider_linked', 'person.recovery_code_used', 'person.passkey_suspected'],
     answer: async ({ c, ctx, body: { ticket, ...proof } }) => {
       const { account, signIn } = await redeemTicket(ctx, { ticket, proof: proofOf(proof) }, callerOrigin(c));
       return toAuthResponse(ctx, account, signIn);

@@ -14,6 +14,7 @@ import { planSecurityAlert } from '../auth/owner-emails.ts';
 import { findByPassword } from '../auth/passwords.ts';
 import { startSession } from '../auth/sessions.ts';
 import { requireActivePerson } from '../auth/sign-in.ts';
+import { factorRequired, type JoiningIdentity } from '../factors/ticket.ts';
 import { checkPassword } from '../passwords/tries.ts';
 import { randomText, readSignedValue, signValue } from '../signed-values.ts';
 import { abortUnlessAsBefore, findAccount, findState, forgetState, takeState } from '../store.ts';
@@ -93,6 +94,23 @@ export function readJoinTicket(ctx: Ctx, text: string): JoinTicket | null {
   return ticket && ctx.wallNow < ticket.expiresAt ? ticket : null;
 }
 
+const joiningOf = ({ provider, subject, email, expiresAt }: JoinTicket, id: string): JoiningIdentity => ({
+  ...{ provider, subject, email },
+  used: { id, expiresAt },
+});
+
+/** Identity of a believed provider for an account without a password. */
+export const newJoining = (ctx: Ctx, provider: SignInProvider, { subject, email }: Identity): JoiningIdentity => ({
+  ...{ provider, subject, email },
+  used: { id: `join:${randomText()}`, expiresAt: ctx.wallNow + LIFE_MS },
+});
+
+/** Links the identity of a ticket whose factor was proven. Returns false if its proof was used before, or the identity is linked otherwise. */
+export async function linkJoining(ctx: Shard, account: Account, { provider, used, ...identity }: JoiningIdentity): Promise<boolean> {
+  if (!(await takeState(globalOf(ctx).db, used.id, used.expiresAt))) return false;
+  return addIdentity(ctx, account, provider, identity);
+}
+
 const spentTicket = () =>
   new ApiError('invalid_credentials', { detail: 'The ticket was used or has expired. Sign in with the provider again.' });
 
@@ -118,11 +136,11 @@ export async function joinAccount(
   const check = () => findByPassword(ctx, password, () => found);
   const account = await checkPassword(ctx, { email: found.email, ip: origin.ip, check, find: async () => found });
   requireActivePerson(account);
-  // A person with a factor has to prove it before anything is linked, and links the provider afterwards.
+  // A person with a factor has to prove it before anything is linked. The ticket of that proof names the identity.
   if (account.factors !== null) {
     // The password proves the owner, so a later reset of it ends no access.
     await commit(home, { events: [], writes: [setJoinAsked(home.db, account.id, null)], result: null });
-    return { account, signIn: await startSession(ctx, account, 'password', origin) };
+    throw factorRequired(ctx, account, 'password', joiningOf(ticket, used));
   }
   if (!(await takeState(globalOf(ctx).db, used, ticket.expiresAt))) throw spentTicket();
   try {

@@ -6,7 +6,6 @@ import { findNamed, NameTaken, withNames } from '#platform/db/names/names.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import { ProviderAway } from '#platform/providers/sign-in.ts';
 import { isHandedOver, personStatusOf } from '#rules/access/roles.ts';
-import type { SessionMethod } from '#rules/access/sessions.ts';
 import type { SignInProvider } from '#rules/admission.ts';
 import { planVerification } from '../auth/owner-emails.ts';
 import { personObject } from '../auth/sessions.ts';
@@ -15,11 +14,12 @@ import { changeAccount } from '../change-account.ts';
 import { claiming, hasSoldAnywhere, planRevokeAccess, withoutAccess } from '../claim/claim.ts';
 import { moveAddress } from '../claim/move-address.ts';
 import { abortIfSold, findAccountAccess } from '../claim/store.ts';
+import { factorRequired } from '../factors/ticket.ts';
 import { NEW_ACCOUNT, newAccount, recordNewAccount } from '../new-account.ts';
 import { forgetNetworks } from '../passwords/tries.ts';
 import { abortIfTaken, findAccount, forgetLogo, getAccount, insertAccount } from '../store.ts';
 import { findOwner, identityName, isLinked, isLocked } from './identities.ts';
-import { addIdentity, joinTicket, recordLink } from './join.ts';
+import { addIdentity, joinTicket, newJoining, recordLink } from './join.ts';
 import type { Person, ProviderError } from './provider.ts';
 import { titleOf } from './registry.ts';
 import type { BegunSignIn } from './state.ts';
@@ -28,7 +28,7 @@ import { findIdentity, insertIdentity, noteEmail, setJoinAsked } from './store.t
 type OAuthRefusal = Exclude<ProviderError, 'provider_unavailable'>;
 
 export type OAuthOutcome =
-  | { kind: 'signed_in'; account: Account; method?: SessionMethod }
+  | { kind: 'signed_in'; account: Account }
   | { kind: 'linked' }
   | { kind: 'password_required'; ticket: string }
   | { kind: 'refused'; reason: OAuthRefusal };
@@ -113,7 +113,10 @@ async function resumeAccount(ctx: Shard, account: Account, provider: SignInProvi
     return { kind: 'password_required', ticket: joinTicket(ctx, account, provider, person) };
   }
   // A factor has to be proven before anything is linked. Until then the provider proves the address, as an emailed link does.
-  if (account.factors !== null) return { kind: 'signed_in', account, method: 'email_link' };
+  if (account.factors !== null) {
+    if (await isLinked(ctx, account.id, provider)) return refused('identity_in_use');
+    throw factorRequired(ctx, account, 'email_link', newJoining(ctx, provider, person));
+  }
   return (await addIdentity(ctx, account, provider, person)) ? { kind: 'signed_in', account } : refused('identity_in_use');
 }
 

@@ -40,13 +40,8 @@ async function buildFragment(ctx: Ctx, outcome: OAuthOutcome, provider: SignInPr
   if (outcome.kind === 'refused') return `error=${outcome.reason}`;
   if (outcome.kind === 'linked') return `linked=${provider}`;
   if (outcome.kind === 'password_required') return `error=password_required&ticket=${outcome.ticket}`;
-  const { account, method = provider } = outcome;
-  const signIn = await startSession(ctx, account, method, origin).catch((error: unknown) => {
-    const ticket = ticketOf(error);
-    if (ticket === null) throw error;
-    return { ticket };
-  });
-  if ('ticket' in signIn) return `error=factor_required&ticket=${signIn.ticket}`;
+  const { account } = outcome;
+  const signIn = await startSession(ctx, account, provider, origin);
   // Unlinked meanwhile. A provider that is unlinked from here on ends this session itself.
   if (!(await isLinked(ctx, account.id, provider))) return 'error=access_denied';
   return `token=${(await issueToken(ctx, account, signIn, await findActing(ctx, account))).token}`;
@@ -65,6 +60,8 @@ async function finish(
     const outcome = await decideOutcome(ctx, begun, await provider.identify(ctx, code, attempt));
     return await buildFragment(ctx, outcome, provider.name, callerOrigin(c));
   } catch (failure) {
+    const ticket = ticketOf(failure);
+    if (ticket !== null) return `error=factor_required&ticket=${ticket}`;
     if (!(failure instanceof ProviderAway)) throw failure;
     ctx.note(`${provider.name}: ${failure.message}`);
     return 'error=provider_unavailable';
