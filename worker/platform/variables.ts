@@ -75,7 +75,7 @@ export const VARIABLES = {
     needed: 'always',
     isSecret: true,
   }),
-  EMAIL_LINK_KEYS: variableOf(seeds, SEEDS, 'the first signs the tokens of verification and password emails, all verify', {
+  EMAIL_LINK_KEYS: variableOf(seeds, SEEDS, 'the first signs the links of emails, all verify', {
     needed: 'always',
     isSecret: true,
   }),
