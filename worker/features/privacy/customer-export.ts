@@ -21,6 +21,8 @@ import { ReceiptBody, toReceiptResource } from '#features/receipts/receipt.ts';
 import { listMetadata } from '#features/receipts/store.ts';
 import { TimelineItem } from '#features/webhooks/timeline.ts';
 import type { Scope } from '#platform/context.ts';
+import { recordAction } from '#platform/db/audit/record-action.ts';
+import { commit } from '#platform/db/commit.ts';
 import type { Listed, PageRequest } from '#platform/db/page.ts';
 import { narrowToCustomers } from '#platform/db/search/customer.ts';
 import type { Handoff, PaymentSession } from '#platform/db/tables/checkout.ts';
@@ -158,4 +160,10 @@ export async function exportCustomer(scope: Scope, customerId: CustomerId): Prom
       ...{ metered_sessions: metered, handoffs, payment_sessions: sessions, timeline: { isCut: timeline.length >= TIMELINE.max } },
     }),
   };
+}
+
+/** Records an export, before it is answered. */
+export async function recordExport(scope: Scope, customerId: CustomerId): Promise<void> {
+  const write = recordAction(scope, scope, { action: 'customer.exported', subject: { type: 'customer', id: customerId } });
+  await commit(scope, { events: [], writes: [write], result: null });
 }

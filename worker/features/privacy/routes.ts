@@ -3,7 +3,7 @@ import { requireBuyerSession } from '#features/buyer-sign-in/token.ts';
 import { idOf, idParam, ModeQuery, type RouteContext } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
 import { BuyerExportBody, exportBuyer } from './buyer-export.ts';
-import { CustomerExportBody, exportCustomer } from './customer-export.ts';
+import { CustomerExportBody, exportCustomer, recordExport } from './customer-export.ts';
 
 const ATTACHED = ['Content-Disposition', 'attachment; filename="export.json"'] as const;
 
@@ -23,9 +23,11 @@ export const customerPrivacyRoutes = routes('Customers', 'privacy').person({
   query: ModeQuery,
   returns: CustomerExportBody,
   codes: ['not_found'],
-  answer: ({ c, scope, params }) => {
+  answer: async ({ c, scope, params }) => {
     c.header(...ATTACHED);
-    return exportCustomer(scope, params.customer_id);
+    const exported = await exportCustomer(scope, params.customer_id);
+    await recordExport(scope, params.customer_id);
+    return exported;
   },
 });
 
