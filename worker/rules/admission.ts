@@ -264,7 +264,7 @@ export function judgeCaller(
   // A key created by former staff still lists admin but no longer grants it.
   const isAllowed = !permission || (permissions.includes(permission) && (permission !== 'admin' || account.isStaff));
   if (!isAllowed) return { ok: false, reason: 'permission', ...known };
-  if (key?.scopes && scope && !hasScope(key.scopes, scope)) return { ok: false, reason: 'scope', ...known };
+  if (key && scope && !hasScope(key.scopes ?? null, scope)) return { ok: false, reason: 'scope', ...known };
   if (role && scope && !hasRole(role, scope)) return { ok: false, reason: 'role', role };
   const livemode = key ? key.livemode : mode !== 'sandbox';
   if (key && mode && (mode === 'live') !== key.livemode) return { ok: false, reason: 'mode', ...known };

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { sweepAuditChain } from '#features/audit-log/chain.ts';
 import { newCtx } from '#platform/context.ts';
 import { newKey, openShop, type Shop } from '../../support/people/agent.ts';
+import { addMember } from '../../support/people/team.ts';
 import { testEnv } from '../../support/runner/env.ts';
 import { type Merchant, World } from '../../support/world.ts';
 
@@ -89,31 +90,51 @@ describe('audit log', () => {
     expect(numbers).toEqual(numbers.map((_, i) => numbers[0]! - i));
   });
 
-  it('a key sees its own mode alone, and a scoped key needs log:read', async () => {
+  it('a key sees its own mode alone, and only with log:read among its scopes', async () => {
     const make = async (body: object) =>
       (await w.call('POST', '/v1/keys', { key: ada.token, body: { name: 'log', ...body } })).body as {
         raw_key: string;
         key: { id: string };
       };
     const [sandbox, narrow, log] = [
-      await make({ sandbox_mode: true }),
+      await make({ sandbox_mode: true, scopes: ['log:read'] }),
       await make({ scopes: ['products:read'] }),
       await make({ scopes: ['log:read'] }),
     ];
-    const refused = await w.call('GET', LOG, { key: narrow.raw_key });
-    expect([refused.status, refused.body.meta]).toEqual([403, { reason: 'scope', needs: 'log:read' }]);
+    for (const key of [narrow.raw_key, (await make({})).raw_key, (await make({ sandbox_mode: true })).raw_key]) {
+      const refused = await w.call('GET', LOG, { key });
+      expect([refused.status, refused.body.code, refused.body.meta]).toEqual([
+        403,
+        'invalid_authorization',
+        { reason: 'scope', needs: 'log:read' },
+      ]);
+    }
     const [live, tests] = [await read(log.raw_key), await read(sandbox.raw_key)];
     expect([new Set(live.map(({ livemode }) => livemode)), new Set(tests.map(({ livemode }) => livemode))]).toEqual([
       new Set([true]),
       new Set([false]),
     ]);
-    expect(tests[0]!.subject.id).toBe(sandbox.key.id);
+    expect(tests.some(({ subject }) => subject.id === sandbox.key.id)).toBe(true);
     expect((await w.call('GET', `${LOG}/${live[0]!.entry_id}`, { key: sandbox.raw_key })).status).toBe(404);
     const made = live.find(({ subject }) => subject.id === log.key.id)!;
     expect(made).toMatchObject({ action: 'key.created', after: { name: 'log', scopes: ['log:read'] } });
     const other = await openShop(w);
     for (const id of [live[0]!.entry_id, `aud_${'0'.repeat(26)}`])
       expect((await w.call('GET', `${LOG}/${id}`, { key: other.merchant.token })).status).toBe(404);
+  });
+
+  it('a developer, who may not read the log, makes and widens no key that reads it', async () => {
+    const { merchant } = await openShop(w);
+    const dev = await addMember(w, merchant, 'developer');
+    const refusals = [await w.call('POST', '/v1/keys', { key: dev.token, body: { name: 'log', scopes: ['log:read'] } })];
+    const { key } = (await w.call('POST', '/v1/keys', { key: dev.token, body: { name: 'any' } })).body;
+    refusals.push(await w.call('PATCH', `/v1/keys/${key.id}`, { key: dev.token, body: { scopes: ['log:read'] } }));
+    for (const { status, body } of refusals)
+      expect([status, body.code, body.meta]).toEqual([
+        403,
+        'invalid_authorization',
+        { reason: 'role', role: 'developer', needs: ['owner', 'admin'] },
+      ]);
   });
 
   it('filters narrow the list', async () => {

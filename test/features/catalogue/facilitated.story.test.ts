@@ -169,7 +169,7 @@ describe('catalogue of servers that use the facilitator', () => {
     const [{ listing_id: id }] = await entries();
     const end = () => w.call('DELETE', `/v1/access/x402/listings/${id}`, { key: till.merchant.key });
     expect((await Promise.all([end(), end(), end()])).map(({ status }) => status).sort()).toEqual([204, 404, 404]);
-    const log = await w.call('GET', '/v1/account/audit-log?action=listing.removed', { key: till.merchant.key });
+    const log = await w.call('GET', '/v1/account/audit-log?action=listing.removed', { key: till.merchant.token });
     expect(log.body.items).toMatchObject([{ subject: { type: 'listing', id } }]);
     expect(await entries()).toEqual([]);
     await askWith('settle', bazaar());

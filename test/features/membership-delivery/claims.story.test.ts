@@ -99,7 +99,7 @@ describe('connected chats', () => {
     expect((await w.call('DELETE', `/v1/account/delivery/claims/${claim}`, { key: eve.key })).status).toBe(404);
     const release = () => w.call('DELETE', `/v1/account/delivery/claims/${claim}`, { key: ada.key });
     expect((await Promise.all([release(), release(), release()])).map(({ status }) => status).sort()).toEqual([204, 404, 404]);
-    const log = await w.call('GET', `/v1/account/audit-log?action=chat.released&subject_id=${claim}`, { key: ada.key });
+    const log = await w.call('GET', `/v1/account/audit-log?action=chat.released&subject_id=${claim}`, { key: ada.token });
     expect(log.body.items).toHaveLength(1);
     await w.claim(eve, 'telegram', '-4007');
     const before = (await w.telegram()).calls.length;

@@ -27,10 +27,15 @@ export const KEY_SCOPES: readonly KeyScope[] = GROUPS.flatMap((group): KeyScope[
   READ_ONLY.includes(group) ? [`${group}:read`] : [`${group}:read`, `${group}:write`],
 );
 
-/** True if the scopes allow the operation. */
-export const hasScope = (scopes: readonly KeyScope[], needed: string): boolean =>
-  scopes.includes(needed as KeyScope) || (needed.endsWith(':read') && scopes.includes(needed.replace(/read$/, 'write') as KeyScope));
+/** Scopes that a key without scopes lacks: not every role that makes keys has them. */
+export const NAMED_SCOPES: readonly KeyScope[] = ['log:read'];
 
-/** True if every operation that `next` allows is allowed by `before`. Null allows all. */
+/** True if the scopes allow the operation. Null allows all but `NAMED_SCOPES`. */
+export const hasScope = (scopes: readonly KeyScope[] | null, needed: string): boolean => {
+  if (scopes === null) return !NAMED_SCOPES.includes(needed as KeyScope);
+  return scopes.includes(needed as KeyScope) || (needed.endsWith(':read') && scopes.includes(needed.replace(/read$/, 'write') as KeyScope));
+};
+
+/** True if every operation that `next` allows is allowed by `before`. */
 export const isWithinScopes = (next: readonly KeyScope[] | null, before: readonly KeyScope[] | null): boolean =>
-  before === null || next?.every((scope) => hasScope(before, scope)) === true;
+  next === null ? before === null : next.every((scope) => hasScope(before, scope));

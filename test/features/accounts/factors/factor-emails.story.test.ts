@@ -55,7 +55,7 @@ describe('emails about factors', () => {
     const { ceremony_id, options } = (await w.call('POST', '/v1/auth/step-up/options', { key: token })).body;
     const body = { ceremony_id, response: await device.get(options, { counter: 7 }) };
     expect((await w.call('POST', '/v1/auth/step-up', { key: token, body })).status).toBe(401);
-    const { items } = (await w.call('GET', '/v1/account/audit-log?action=person.passkey_suspected', { key: ada.key })).body;
+    const { items } = (await w.call('GET', '/v1/account/audit-log?action=person.passkey_suspected', { key: ada.token })).body;
     expect(items.map(({ outcome, actor }: Body) => [outcome, actor.id ?? null])).toEqual([
       ['refused', ada.userId],
       ['refused', null],

@@ -56,7 +56,7 @@ export async function changeKey(
       const stored = { ...patch, ...(isWidened && { widenedAt: ctx.now }) };
       const alerts = isWidened ? await planAlertFor(ctx, actor.accountId, { change: 'live_key_widened', named: asked.name }) : [];
       const result = { ...key, ...stored, version: key.version + 1 };
-      const writes = [...(await planMaker(ctx, actor)), ...updateKey(ctx, key, stored), ...alerts];
+      const writes = [...(await planMaker(ctx, actor, patch.scopes)), ...updateKey(ctx, key, stored), ...alerts];
       return withAnswer({ events: [], writes, result }, storeAnswer(result, { before: key }));
     }),
   );
@@ -93,7 +93,7 @@ export async function rollKey(
     const given = { name, permissions, livemode, ...restrictions, createdBy: personOf(actor), rolledFrom: key.id };
     created = draftKey(ctx, actor.accountId, given);
     const alerts = livemode ? await planAlertFor(ctx, actor.accountId, { change: 'live_key', named: name }) : [];
-    const maker = await planMaker(ctx, actor);
+    const maker = await planMaker(ctx, actor, scopes);
     const writes = [...maker, ...replaceKey(ctx, key, created.key, { revokedAt, endingMax }), ...alerts];
     return withAnswer({ events: [], writes, result: created }, storeAnswer(created));
   };

@@ -10,6 +10,7 @@ import type { ApiKey, KeyMaker } from '#platform/db/tables/keys.ts';
 import { requireRecentSignIn, requireStaffFactor, roleRefused } from '#platform/http/callers.ts';
 import { admissionObject } from '#platform/objects.ts';
 import { hasRole, roleIn, rolesWith } from '#rules/access/roles.ts';
+import { NAMED_SCOPES } from '#rules/access/scopes.ts';
 import { PERMISSIONS, type Permission } from '#rules/admission.ts';
 import { PLANS } from '#rules/plans.ts';
 import { planAlertFor } from '../auth/owner-emails.ts';
@@ -64,14 +65,16 @@ export function requireKeyStaff(ctx: Ctx, actor: Actor): void {
 
 /**
  * Writes that abort if the person who makes a key has lost the role for it since the call was admitted: a removal or transfer must leave no
- * key behind. Throws 401 invalid_authorization (not_a_member) or 403 (role).
+ * key behind. A key reads the audit log only if the person may. Throws 401 invalid_authorization (not_a_member) or 403 (role).
  */
-export async function planMaker(ctx: Shard, { accountId, personId }: Actor): Promise<Write[]> {
+export async function planMaker(ctx: Shard, { accountId, personId }: Actor, scopes: ApiKey['scopes'] = null): Promise<Write[]> {
   if (personId === null) return [];
   const role = roleIn(await getAccount(ctx.db, accountId), personId);
   if (role === null) throw notAMember();
-  if (!hasRole(role, 'keys:write')) throw roleRefused(role, 'keys:write');
-  return [abortUnlessMember(ctx, accountId, personId, rolesWith('keys:write'))];
+  const needs = ['keys:write' as const, ...NAMED_SCOPES.filter((scope) => scopes?.includes(scope))];
+  for (const need of needs) if (!hasRole(role, need)) throw roleRefused(role, need);
+  const roles = rolesWith('keys:write').filter((one) => needs.every((need) => hasRole(one, need)));
+  return [abortUnlessMember(ctx, accountId, personId, roles)];
 }
 
 /**
@@ -99,13 +102,13 @@ export async function createKey(ctx: Scope, actor: Actor, input: CreateKey, stor
   try {
     const alerts = key.livemode ? await planAlertFor(ctx, merchantId, { change: 'live_key', named: key.name }) : [];
     const change = await withAnswer(
-      { events: [], writes: [...(await planMaker(ctx, actor)), ...insertKey(ctx, key, limit), ...alerts], result: created },
+      { events: [], writes: [...(await planMaker(ctx, actor, key.scopes)), ...insertKey(ctx, key, limit), ...alerts], result: created },
       storeAnswer(created),
     );
     return await commitNew(ctx, change, () => findKey(ctx.db, merchantId, key.id));
   } catch (error) {
     if (!isConstraint(error)) throw error;
-    await planMaker(ctx, actor);
+    await planMaker(ctx, actor, key.scopes);
     const used = await getActiveKeyCount(ctx, key);
     throw planFull('keys', { limit, used, plan: actor.plan });
   }
