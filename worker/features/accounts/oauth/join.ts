@@ -105,7 +105,7 @@ export const newJoining = (ctx: Ctx, provider: SignInProvider, { subject, email 
   used: { id: `join:${randomText()}`, expiresAt: ctx.wallNow + LIFE_MS },
 });
 
-/** Links the identity of a ticket whose factor was proven. Returns false if its proof was used before, or the identity is linked otherwise. */
+/** Links the identity of a ticket after the proof of the factor. Returns false if its proof was used before, or the identity is linked otherwise. */
 export async function linkJoining(ctx: Shard, account: Account, { provider, used, ...identity }: JoiningIdentity): Promise<boolean> {
   if (!(await takeState(globalOf(ctx).db, used.id, used.expiresAt))) return false;
   return addIdentity(ctx, account, provider, identity);
