@@ -7,7 +7,7 @@ import { endSkips, letTimeRun, setTime } from '../../support/runner/clock.ts';
 import { MailWorld, verifyAddress } from '../../support/servers/mail.ts';
 import type { Merchant } from '../../support/world.ts';
 
-describe('POST /v1/account/payouts/disown', () => {
+describe('POST /v1/account/payouts/disown (F6: a wallet of before is paid on)', () => {
   const w = new MailWorld({ SUBSCRIPTION_KEYS: COLLECTING_KEYS, CHANNEL_KEYS });
   let ada: Merchant;
   /** Wallet of somebody who held the session for an hour. */

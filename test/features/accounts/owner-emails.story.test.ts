@@ -115,7 +115,7 @@ describe('payout_changed', () => {
   });
 });
 
-describe('security_alert', () => {
+describe('security_alert (F2: changes of sign-in methods without an email)', () => {
   const textsTo = async (email: string) => (await emailsTo(email)).filter(({ subject }) => subject === ALERT).map(({ text }) => text);
 
   it('the previous email learns of an email change, and the new one gets a link', async () => {

@@ -68,7 +68,7 @@ describe('GET /v1/account/sessions', () => {
   });
 });
 
-describe('DELETE /v1/account/sessions', () => {
+describe('DELETE /v1/account/sessions (F19: a stolen session after logout)', () => {
   it('an ended session is refused at the next request, also by a refresh, and may be ended again', async () => {
     const { email, token } = await w.merchant();
     const other = (await logIn(email)).body;

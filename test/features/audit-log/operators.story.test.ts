@@ -15,7 +15,7 @@ const operate = (secret: string, path: string, body: object, reason?: string) =>
 const list = async (query = ''): Promise<Body[]> =>
   (await w.call('GET', `/v1/operator/audit-log${query}`, { headers: { 'X-Svc-Operator-Secret': BERT } })).body.items;
 
-describe('acts of operators', () => {
+describe('acts of operators (F13: acts of operators and staff without a trace)', () => {
   let ada: Merchant;
   beforeAll(async () => {
     ada = await w.merchant();

@@ -126,19 +126,21 @@ describe('payment processor errors', () => {
     expect((await made()).length - before).toBe(1);
   });
 
-  it.each([
-    ['checkout', { plan: 'growth' }],
-    ['portal', {}],
-  ])('%s refuses keys before any other check, and a sign-in 16 minutes old', async (what, body) => {
-    const { userId, key, sandboxKey, token } = await subscribed();
-    const ask = (by: string, options: object) => w.call('POST', `/v1/billing/${what}/processor`, { key: by, ...options });
-    const refused = { status: 403, body: { code: 'invalid_authorization', meta: { reason: 'token_required' } } };
-    for (const by of [key, sandboxKey])
-      for (const wrong of [body, { plan: 'none' }, { success_url: 'https://evil.example/' }])
-        expect(await ask(by, { body: wrong, env: { ...w.env, PROCESSOR_API_KEY: '' } })).toMatchObject(refused);
-    const stale = await ask(await tokenSignedIn(w, userId, 16), { body });
-    expect(stale).toMatchObject({ status: 403, body: { meta: { reason: 'sign_in_required' } } });
-    expect((await ask(token, { body })).status).toBe(200);
+  describe('card checkout and portal (F5: a server key at the card portal)', () => {
+    it.each([
+      ['checkout', { plan: 'growth' }],
+      ['portal', {}],
+    ])('%s refuses keys before any other check, and a sign-in 16 minutes old', async (what, body) => {
+      const { userId, key, sandboxKey, token } = await subscribed();
+      const ask = (by: string, options: object) => w.call('POST', `/v1/billing/${what}/processor`, { key: by, ...options });
+      const refused = { status: 403, body: { code: 'invalid_authorization', meta: { reason: 'token_required' } } };
+      for (const by of [key, sandboxKey])
+        for (const wrong of [body, { plan: 'none' }, { success_url: 'https://evil.example/' }])
+          expect(await ask(by, { body: wrong, env: { ...w.env, PROCESSOR_API_KEY: '' } })).toMatchObject(refused);
+      const stale = await ask(await tokenSignedIn(w, userId, 16), { body });
+      expect(stale).toMatchObject({ status: 403, body: { meta: { reason: 'sign_in_required' } } });
+      expect((await ask(token, { body })).status).toBe(200);
+    });
   });
 
   it('a refused processor key degrades /health', async () => {

@@ -7,7 +7,7 @@ import { MailWorld, verifyAddress } from '../../support/servers/mail.ts';
 
 const DAY_SECONDS = DAY / SECOND;
 
-describe('limits of merchant-caused emails', () => {
+describe('limits of merchant-caused emails (F4: emails to strangers)', () => {
   afterEach(endSkips);
 
   const settle = async (w: MailWorld) => {

@@ -116,7 +116,7 @@ describe('POST /v1/receipt/{receipt_id}/send-proof', () => {
       .bind(count, `filler-${crypto.randomUUID()}-`, accountId, JSON.stringify(facts), Date.now())
       .run();
 
-  describe('to addresses that no buyer of the receipt gave', () => {
+  describe('to addresses that no buyer of the receipt gave (F4: emails to strangers)', () => {
     let free: Merchant;
     let id: string;
     const sendFree = (email: string) => send({ email }, { id, key: free.key });

@@ -6,7 +6,7 @@ import { type Merchant, World } from '../../support/world.ts';
 const w = new World({ ALLOW_INSECURE_WEBHOOKS: 'true' });
 const URL_OK = 'https://shop.example.com/hooks';
 
-describe('resources of a key', () => {
+describe('resources of a key (F3: endpoints that outlive a leaked key)', () => {
   let ada: Merchant;
   let leaked: { id: string; raw: string };
 
