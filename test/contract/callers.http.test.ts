@@ -47,6 +47,8 @@ const isKey = (caller: Caller): boolean => / key|for a key/.test(caller);
 /** Routes where the service pays fees for others have no sandbox. */
 const isLiveAlone = ({ method, path }: Target): boolean => method === 'POST' && path.startsWith('/v1/access/x402/facilitator/');
 const isOfLiveMode = ({ path }: Target): boolean => /^\/v1\/(?:billing|account\/delivery\/claims)/.test(path);
+/** Routes that a key without scopes does not read. */
+const isOfLog = ({ path }: Target): boolean => path.startsWith('/v1/account/audit-log');
 const isOfSandbox = ({ path }: Target): boolean => path.startsWith('/v1/testing/');
 const SANDBOX_ONLY: Verdict = [403, 'invalid_authorization', 'sandbox_key_required'];
 const isOfOtherMode = (caller: Caller): boolean => /other mode/.test(caller);
@@ -79,6 +81,7 @@ function expectedOf(target: Target, caller: Caller, isAddressed: boolean): Verdi
   if (refused) return refused;
   if (door === 'person' && isKey(caller)) return [403, 'invalid_authorization', 'token_required'];
   if (caller === 'a key without the permission' && door !== 'viewer') return [403, 'invalid_authorization', 'permission'];
+  if (isOfLog(target) && isKey(caller)) return [403, 'invalid_authorization', 'scope'];
   if (door === 'key' && !isKey(caller)) return [403, 'invalid_authorization', 'key_required'];
   if (isOfStaff(target)) return [403, 'invalid_authorization', 'staff_required'];
   // Sandbox routes accept sandbox keys and tokens with sandbox mode.
