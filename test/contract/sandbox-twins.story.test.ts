@@ -71,12 +71,15 @@ async function addTwins(): Promise<Record<string, number>> {
 describe('live mode next to sandbox rows', () => {
   const w = new World({ ALLOW_INSECURE_WEBHOOKS: 'true' });
   let ada: Tenant;
+  /** Key that reads the audit log. */
+  let logKey: string;
   const alone = new Map<string, { text: string; rows: number }>();
   const now = Date.now() + 60_000;
 
   const ask = async (target: Target) => {
     const { env, readings } = withRowCount(w.env);
-    const key = takes(target.operation, 'apiKey') ? ada.merchant.key : takes(target.operation, 'bearer') ? ada.merchant.token : undefined;
+    const keyOfRoute = target.path.startsWith('/v1/account/audit-log') ? logKey : ada.merchant.key;
+    const key = takes(target.operation, 'apiKey') ? keyOfRoute : takes(target.operation, 'bearer') ? ada.merchant.token : undefined;
     const { status, body } = await w.call(target.method, pathOf(target, ada.live), { env, ...(key ? { key } : {}) });
     expect(status, nameOf(target)).toBeLessThan(500);
     const text = steadyText(status, body);
@@ -91,6 +94,8 @@ describe('live mode next to sandbox rows', () => {
 
   beforeAll(async () => {
     ada = await openTenant(w, 'ada');
+    const log = { name: 'log', scopes: ['log:read'] };
+    logKey = (await w.call('POST', '/v1/keys', { key: ada.merchant.token, body: log })).body.raw_key;
     for (let i = 0; i < 4; i++) {
       await w.deliver();
       await w.attempt();

@@ -29,6 +29,11 @@ export const hasEntryOfSession = ({ merchantId, action, since }: Known, sessionI
   sql`EXISTS (SELECT 1 FROM audit_entries WHERE merchant_id = ${boundId(merchantId)} AND action = ${action} AND at > ${since}
     AND subject_id = ${boundId(merchantId)} AND details ->> '$.session_id' = ${sessionId} AND details ->> '$.after' = ${JSON.stringify(after)})`;
 
+/** True if a person did this to a subject since a time. Reads the log from its beginning too. */
+export const hasEntryBy = ({ merchantId, action, since }: Known, personId: AccountId, subjectId: string): SQL =>
+  sql`EXISTS (SELECT 1 FROM audit_entries WHERE merchant_id = ${boundId(merchantId)} AND action = ${action} AND at >= ${since}
+    AND actor_id = ${boundId(personId)} AND subject_id = ${boundId(subjectId)})`;
+
 /** SQL of the time of the last such action on a subject. Reads the log from its beginning too. */
 export const lastEntryAt = ({ merchantId, action }: Omit<Known, 'since'>, subjectId: string): SQL =>
   sql`(SELECT max(at) FROM audit_entries WHERE merchant_id = ${boundId(merchantId)} AND action = ${action} AND subject_id = ${boundId(subjectId)})`;
