@@ -1,6 +1,7 @@
-import { and, eq, inArray, type SQL, sql } from 'drizzle-orm';
-import type { CustomerId } from '#core/ids.ts';
-import type { Scope } from '#platform/context.ts';
+import { and, eq, inArray, isNotNull, type SQL, sql } from 'drizzle-orm';
+import type { CustomerId, MembershipId } from '#core/ids.ts';
+import type { Db, Scope } from '#platform/context.ts';
+import { amongIds } from '#platform/db/among.ts';
 import { abortIfExists, type Write } from '#platform/db/commit.ts';
 import { rowsOf } from '#platform/db/page.ts';
 import { archivedPayments } from '#platform/db/tables/archives.ts';
@@ -76,6 +77,41 @@ export async function listBothMemberships(scope: Scope, from: Customer, into: Cu
   );
   return scope.db.batch([of(from).limit(MEMBERSHIPS_MAX + 1), scope.db.select().from(memberships).where(ofProducts)]);
 }
+
+/** Lists the memberships that run under a key. */
+export async function listRunningIds(scope: Scope, key: Customer): Promise<MembershipId[]> {
+  const isRunning = inArray(memberships.status, ['active', 'grace']);
+  const rows = await scope.db
+    .select({ id: memberships.id })
+    .from(memberships)
+    .where(and(rowsOf(memberships, scope, [[memberships.customerKey, keyTextOf(key)]]), isRunning))
+    .limit(MEMBERSHIPS_MAX);
+  return rows.map(({ id }) => id);
+}
+
+/** Finds the membership of a customer for the product of another one. */
+export const findPeer = async (scope: Scope, { productId }: Membership, key: Customer): Promise<Membership | undefined> =>
+  scope.db
+    .select()
+    .from(memberships)
+    .where(
+      rowsOf(memberships, scope, [
+        [memberships.customerKey, keyTextOf(key)],
+        [memberships.productId, productId],
+      ]),
+    )
+    .get();
+
+/** Selects the customers that were merged away. */
+export async function listMergedIds(db: Db, ids: CustomerId[]): Promise<Set<CustomerId>> {
+  if (ids.length === 0) return new Set();
+  const isMerged = and(amongIds(customers.id, ids), isNotNull(customers.mergedInto));
+  const rows = await db.select({ id: customers.id }).from(customers).where(isMerged);
+  return new Set(rows.map(({ id }) => id));
+}
+
+export const abortIfMerged = (scope: Scope, id: CustomerId): Write =>
+  abortIfExists(scope, customers, and(eq(customers.id, id), isNotNull(customers.mergedInto)));
 
 /** Moves a membership with its delivery to another customer. */
 export const rekeyMembership = (scope: Scope, membership: Membership, key: Customer): Write[] =>

@@ -1,15 +1,12 @@
 import { ApiError, formatErrorChain, raise } from '#core/errors.ts';
 import type { CustomerId } from '#core/ids.ts';
 import { entitlementKeyOf, moveEntitlement } from '#features/entitlements/entitlement.ts';
-import { membershipChange } from '#features/memberships/membership.ts';
 import { loadScope } from '#platform/chain/scope.ts';
 import type { Scope, Shard } from '#platform/context.ts';
 import { type Change, transact } from '#platform/db/commit.ts';
 import { type StoreAnswer, unchangedWithAnswer, withAnswer } from '#platform/db/once.ts';
 import type { CustomerRow } from '#platform/db/tables/entitlements.ts';
 import type { StoredEvent } from '#platform/db/tables/events.ts';
-import type { Membership } from '#platform/db/tables/memberships.ts';
-import { MEMBERSHIP } from '#rules/states.ts';
 import { readCustomer } from './customer.ts';
 import {
   abortIfRunning,
@@ -18,9 +15,9 @@ import {
   listBothMemberships,
   MEMBERSHIPS_MAX,
   mergeRows,
-  movePayments,
   rekeyMembership,
 } from './merge.store.ts';
+import { moveMemberships, planMembershipMerge } from './merged-memberships.ts';
 import { type CustomerResource, type ShownCustomer, toCustomerResource } from './resource.ts';
 import { loadHoldings } from './state.store.ts';
 import { customerKeyOf, findOwnRow } from './store.ts';
@@ -105,30 +102,12 @@ async function planMerge(ctx: Scope, into: ShownCustomer, from: ShownCustomer): 
   };
 }
 
-/**
- * Cancels a membership, and adds its remaining time and its payments to the survivor's for the same product. Access without an end wins.
- */
-function planMembershipMerge(ctx: Scope, from: Membership, into: Membership): Change<null> {
-  const paid = movePayments(ctx, from, into);
-  if (from.status !== 'active' && from.status !== 'grace') return { events: [], writes: paid, result: null };
-  const { now } = ctx;
-  const ended = { status: MEMBERSHIP.next(from.status, 'revoke'), graceUntil: null, cancelledAt: now, cancelReason: 'merged' as const };
-  const paidThrough = from.paidThrough === null ? now : Math.min(from.paidThrough, now);
-  const cancelled = membershipChange(ctx, 'membership.cancelled', from, { ...ended, paidThrough });
-  if (from.paidThrough !== null && from.paidThrough <= now) return { ...cancelled, writes: [...cancelled.writes, ...paid], result: null };
-  const extended = membershipChange(ctx, 'membership.renewed', into, {
-    status: MEMBERSHIP.next(into.status, 'renew'),
-    paidThrough: from.paidThrough === null || into.paidThrough === null ? null : Math.max(now, into.paidThrough) + from.paidThrough - now,
-    ...{ graceUntil: null, cancelledAt: null, cancelReason: null, deliverTo: into.deliverTo ?? from.deliverTo },
-  });
-  return { events: [...cancelled.events, ...extended.events], writes: [...cancelled.writes, ...extended.writes, ...paid], result: null };
-}
-
-/** Moves what the entitlements of a merged customer have left. Idempotent. */
+/** Moves what the entitlements of a merged customer have left, and memberships of purchases that the merge did not see. Idempotent. */
 async function moveHoldings(ctx: Scope, from: CustomerRow, into: Pick<CustomerRow, 'id' | 'customerRef' | 'walletAddress'>): Promise<void> {
   const { products } = await loadHoldings(ctx, customerKeyOf(from));
   for (const productId of products.keys())
     await moveEntitlement(ctx, entitlementKeyOf(ctx, productId, customerKeyOf(from)), into.id, customerKeyOf(into));
+  await moveMemberships(ctx, customerKeyOf(from));
 }
 
 /** Handles customer.merged: completes a merge that was cut off after its commit. Returns the events that failed. */
