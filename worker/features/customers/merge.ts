@@ -9,8 +9,12 @@ import type { CustomerRow } from '#platform/db/tables/entitlements.ts';
 import type { StoredEvent } from '#platform/db/tables/events.ts';
 import { readCustomer } from './customer.ts';
 import {
+  abortIfConsuming,
   abortIfRunning,
+  countEntitlements,
+  ENTITLEMENTS_MAX,
   findRunning,
+  isConsuming,
   isOfOtherMode,
   listBothMemberships,
   MEMBERSHIPS_MAX,
@@ -76,10 +80,14 @@ async function planMerge(ctx: Scope, into: ShownCustomer, from: ShownCustomer): 
   const [fromKey, intoKey] = [customerKeyOf(from.row), customerKeyOf(into.row)];
   const running = await findRunning(ctx, fromKey);
   if (running) throw conflict(running, 'End the native subscription or metered session of `from` first.');
+  if (await isConsuming(ctx, fromKey, intoKey))
+    throw conflict('subscription', 'A native subscription of the customer runs for a product in which `from` has time left. End it first.');
   const merged = [...into.merged, from.row, ...from.merged];
   if (merged.length > MERGED_MAX) throw conflict('too_many', `A customer absorbs at most ${MERGED_MAX} others.`);
   const [theirs, own] = await listBothMemberships(ctx, fromKey, intoKey);
   if (theirs.length > MEMBERSHIPS_MAX) throw conflict('too_many', `\`from\` has more than ${MEMBERSHIPS_MAX} memberships.`);
+  if ((await countEntitlements(ctx, fromKey)) > ENTITLEMENTS_MAX)
+    throw conflict('too_many', `\`from\` has more than ${ENTITLEMENTS_MAX} entitlements.`);
   const peers = new Map(own.map((membership) => [membership.productId, membership]));
   const changes = theirs.map((membership): Change<unknown> => {
     const peer = peers.get(membership.productId);
@@ -97,7 +105,13 @@ async function planMerge(ctx: Scope, into: ShownCustomer, from: ShownCustomer): 
   };
   return {
     events: [event, ...changes.flatMap(({ events }) => events)],
-    writes: [...mergeRows(ctx, from.row, into.row), ...changes.flatMap(({ writes }) => writes), ...abortIfRunning(ctx, fromKey)],
+    writes: [
+      // First, because the batch itself ends the time of `from`.
+      abortIfConsuming(ctx, fromKey, intoKey),
+      ...mergeRows(ctx, from.row, into.row),
+      ...changes.flatMap(({ writes }) => writes),
+      ...abortIfRunning(ctx, fromKey),
+    ],
     result: after,
   };
 }
