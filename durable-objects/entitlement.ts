@@ -27,6 +27,7 @@ import type {
   Operation,
   PaymentCall,
   Projected,
+  Redirected,
   RefundAnswer,
   RenewalCall,
   UseRequest,
@@ -108,6 +109,8 @@ export class EntitlementObject extends DurableObject<Env> implements Entitlement
       replay: ({ content }) => ({ ok: true, replayed: true, snapshot: content.snapshot }),
       judge: (operationKey) => {
         const { addition } = operation.input;
+        const elsewhere = this.#holding.redirect(null);
+        if (elsewhere) return { ok: false, reason: 'merged', ...elsewhere };
         if (addition === null) return { ok: false, reason: 'not_sold' };
         const planned = planAddition(this.#holding.balance, addition, this.#ledger.now);
         if (!planned.ok) return planned;
@@ -143,10 +146,12 @@ export class EntitlementObject extends DurableObject<Env> implements Entitlement
     });
   }
 
-  credit(credit: Credit): Promise<CreditAnswer> {
+  credit(credit: Credit): Promise<CreditAnswer | Redirected> {
     return this.#ledger.run(credit, () => {
       this.#holding.assertSame(credit.identity);
       const { paymentId, consume } = credit;
+      const elsewhere = this.#holding.redirect(paymentId);
+      if (elsewhere) return elsewhere;
       const credited = this.#holding.creditOnce(credit);
       const own = consume ? this.#holding.grants.findUse(credited, consume.key) : undefined;
       const last = credited.uses.at(-1);
@@ -160,9 +165,8 @@ export class EntitlementObject extends DurableObject<Env> implements Entitlement
       if (last && !last.isRefunded) return answerOf({ by: own ? 'mine' : 'other', ...this.#consumption(last.tick, last) });
       const isTaken = consume.isAnswered && last === undefined;
       if (isTaken || this.#holding.grants.find(paymentId)!.isRevoked) return answerOf({ by: 'none' });
-      // Limits a use after the merge to what its payment brought, because the target may have used the rest.
-      const isCovered = this.#holding.mergedInto === null || (credited.grantedUnits ?? consume.units) >= consume.units;
-      if (!isCovered) return answerOf({ by: 'none' });
+      // Units credited before the merge have moved, and the target may have used them.
+      if (this.#holding.mergedInto !== null) return answerOf({ by: 'none' });
       const made = this.#makeUse(credit.identity, `credit:${paymentId}:${consume.key}`, '', consume.units, paymentId);
       if (!made.ok) return answerOf({ by: 'none' });
       const after = leftIn(made.content);
@@ -171,11 +175,11 @@ export class EntitlementObject extends DurableObject<Env> implements Entitlement
     });
   }
 
-  revoke(call: PaymentCall): Promise<void> {
+  revoke(call: PaymentCall): Promise<Redirected | null> {
     return this.#applyOutcome(call, () => this.#holding.revoke(call.identity, call.paymentId));
   }
 
-  reinstate(call: PaymentCall): Promise<void> {
+  reinstate(call: PaymentCall): Promise<Redirected | null> {
     return this.#applyOutcome(call, () => this.#holding.reinstate(call.identity, call.paymentId));
   }
 
@@ -230,10 +234,12 @@ export class EntitlementObject extends DurableObject<Env> implements Entitlement
   }
 
   /** Applies a call unless a newer version of its payment has been seen, because calls may arrive in any order. */
-  #applyOutcome({ identity, paymentId, paymentVersion, ...called }: PaymentCall, judge: () => void): Promise<void> {
+  #applyOutcome({ identity, paymentId, paymentVersion, ...called }: PaymentCall, judge: () => void): Promise<Redirected | null> {
     return this.#ledger.run(called, () => {
       this.#holding.assertSame(identity);
-      if (this.#holding.grants.recordVersion(paymentId, paymentVersion)) judge();
+      const elsewhere = this.#holding.redirect(paymentId);
+      if (!elsewhere && this.#holding.grants.recordVersion(paymentId, paymentVersion)) judge();
+      return elsewhere;
     });
   }
 

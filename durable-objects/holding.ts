@@ -13,7 +13,7 @@ import {
   remainingOf,
   snapshotOf,
 } from '#rules/balance.ts';
-import type { Credit, EntitlementEventType, EntitlementProjection, MergeTarget, Moved } from '#rules/entitlement-rpc.ts';
+import type { Credit, EntitlementEventType, EntitlementProjection, MergeTarget, Moved, Redirected } from '#rules/entitlement-rpc.ts';
 import { useOf } from '#rules/history.ts';
 import { endCounts, isNewer, judgedAt, type Renewal } from '#rules/subscriptions/served.ts';
 import { type Credited, type Grant, Grants } from './grants.ts';
@@ -87,6 +87,13 @@ export class Holding {
   /** Customer that the entitlement was merged into. */
   get mergedInto(): string | null {
     return this.#ledger.state.merged?.into.customerId ?? null;
+  }
+
+  /** Target of a payment, or of a manual grant (null), that arrives after the merge. Null for one that counts here. */
+  redirect(paymentId: string | null): Redirected | null {
+    const { merged } = this.#ledger.state;
+    if (!merged || (paymentId !== null && this.grants.find(paymentId))) return null;
+    return { mergedInto: merged.into.identity };
   }
 
   mergeAway(into: MergeTarget): Moved | null {
@@ -184,7 +191,8 @@ export class Holding {
   /** Undoes a revocation that preceded the credit. If the credit arrived meanwhile, adds it now. Otherwise it is added on arrival. */
   #release(identity: EntitlementKey, paymentId: string, grant: Grant): void {
     this.grants.forget(grant);
-    if (grant.credited) this.creditOnce({ identity, paymentId, addition: grant.addition });
+    // After a merge the credit is repeated and goes to the target.
+    if (grant.credited && this.mergedInto === null) this.creditOnce({ identity, paymentId, addition: grant.addition });
   }
 
   /** Emits the new state after a grant or a paid period ended, and `entitlement.expired` once when all access ended. */

@@ -1,5 +1,6 @@
 import { actOfEvent } from '#core/ids.ts';
 import { followMerged } from '#features/customers/merge.ts';
+import { followLateMemberships } from '#features/customers/merged-memberships.ts';
 import {
   emailBuyer,
   emailEndpointDisabled,
@@ -27,8 +28,8 @@ const HANDLERS: { readonly [T in (typeof FOLLOWED_EVENT_TYPES)[number]]: readonl
   'payment.finalized': [followFinalized, handleCollectionOutcomes],
   'payment.refunded': [followRefunded, emailRefunded],
   'payment.unmatched': [emailUnmatched],
-  'membership.activated': [followMemberships],
-  'membership.renewed': [followMemberships],
+  'membership.activated': [followLateMemberships, followMemberships],
+  'membership.renewed': [followLateMemberships, followMemberships],
   'membership.expired': [followMemberships],
   'membership.access_revoked': [followMemberships],
   'membership.cancelled': [followMemberships],

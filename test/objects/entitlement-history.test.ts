@@ -229,7 +229,7 @@ describe('caller with a wrong clock', () => {
     const { stub, identity } = holder;
     const bought = (paymentId: string, at: number) =>
       stub.credit({ identity, paymentId, addition: { units: null, days: 1 }, now: at, consume: null });
-    expect((await bought('pay-1', now - DAY)).paidThrough).toBe(now - 5000 + DAY);
+    expect(await bought('pay-1', now - DAY)).toMatchObject({ paidThrough: now - 5000 + DAY });
     expect(await holder.read(now + 4000)).toMatchObject({ status: 'active' });
     setTime(now + DAY - 8000);
     expect(await holder.read(now + DAY - 4000)).toMatchObject({ status: 'expired' });

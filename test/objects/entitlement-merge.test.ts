@@ -19,6 +19,8 @@ const HISTORIES = SOAK > 1 ? 1_000 : 25;
 
 const targetOf = ({ identity }: Holder) => ({ customerId: customerIdOf(identity.merchantId, true, identity.customer), identity });
 
+const isRedirected = (answer: object): boolean => 'mergedInto' in answer;
+
 /** Two entitlements of one product: the customers `from` and `into`, behind a queue that loses, doubles and reorders messages. */
 class MergedPair {
   readonly from = newHolder();
@@ -52,15 +54,22 @@ class MergedPair {
     return answer;
   }
 
+  /** Credits as the Worker does: what arrives after the merge goes to the target. */
+  async credit(holder: Holder, paymentId: string, addition: Addition, use: { key: string; units: number } | null = null) {
+    const answer = await this.ask(holder, () => holder.credit(paymentId, addition, use, this.now));
+    return isRedirected(answer) ? this.ask(this.into, () => this.into.credit(paymentId, addition, use, this.now)) : answer;
+  }
+
   async act(key: string, addition: Addition): Promise<void> {
     const holder = below(2) === 0 ? this.from : this.into;
     const verb = ['credit', 'consume', 'consume', 'refund', 'grant', 'ring', 'deliver'][below(7)]!;
     if (verb === 'credit') {
-      await this.ask(holder, () => holder.credit(`pay-${this.payments}`, addition));
+      await this.credit(holder, `pay-${this.payments}`, addition);
       this.payments++;
       this.granted += addition.units ?? 0;
     } else if (verb === 'grant') {
-      await this.ask(holder, () => holder.grant(key, addition, this.now));
+      const answer = await this.ask(holder, () => holder.grant(key, addition, this.now));
+      if (isRedirected(answer)) await this.ask(this.into, () => this.into.grant(key, addition, this.now));
       this.granted += addition.units ?? 0;
     } else if (verb === 'consume') {
       const units = 1 + below(4);
@@ -165,10 +174,75 @@ describe('merge of two entitlements', () => {
     await pair.merge();
     for (let times = 0; times < 2; times++) await pair.settle();
     expect((await into.read(pair.now))!.paidThrough).toBe(now + 13 * DAY);
-    await from.credit('pay-c', { units: null, days: 2 }, null, pair.now);
+    await pair.credit(from, 'pay-c', { units: null, days: 2 });
     await pair.settle();
     expect((await into.read(pair.now))!.paidThrough).toBe(now + 15 * DAY);
     expect(await from.read(pair.now)).toMatchObject({ status: 'revoked', paidThrough: null });
+    await pair.end();
+  });
+
+  it('time paid under the merged customer after its earlier time ended counts from that payment', async () => {
+    const pair = new MergedPair();
+    await pair.open();
+    const { from, into, now } = pair;
+    await into.credit('pay-a', { units: null, days: 30 }, null, now);
+    await from.credit('pay-b', { units: null, days: 4 }, null, now);
+    pair.now += DAY;
+    await pair.open();
+    await pair.merge();
+    await pair.settle();
+    pair.now += 19 * DAY;
+    await pair.open();
+    await pair.credit(from, 'pay-c', { units: null, days: 5 });
+    await pair.settle();
+    expect((await into.read(pair.now))!.paidThrough).toBe(now + 38 * DAY);
+    await pair.end();
+  });
+
+  it.each([
+    ['before', 'target', { by: 'none' }],
+    ['before', 'nobody', { by: 'none' }],
+    ['after', 'target', { by: 'none' }],
+    ['after', 'nobody', { by: 'mine' }],
+  ])('a payment credited %s the merge whose use crashed is served once if %s used the unit meanwhile', async (credited, user, expected) => {
+    const pair = new MergedPair();
+    await pair.open();
+    const { from, into } = pair;
+    await from.credit('pay-0', { units: 2, days: null }, null, pair.now);
+    await from.consume('use-0', 2, pair.now);
+    const unit = { units: 1, days: null };
+    if (credited === 'before') await from.credit('pay-a', unit, null, pair.now);
+    await pair.merge();
+    await pair.settle();
+    // The event of the payment credits it. The request that brought it crashed, and is repeated.
+    await pair.credit(from, 'pay-a', unit);
+    await pair.settle();
+    const isServed = user === 'target' && (await into.consume('use-a', 1, pair.now)).ok;
+    const retried = await pair.credit(from, 'pay-a', unit, { key: 'settle', units: 1 });
+    expect([isServed, retried.consumption]).toEqual([user === 'target', expect.objectContaining(expected)]);
+    await pair.settle();
+    const isServedNow = (await into.consume('use-b', 1, pair.now)).ok;
+    expect(isServedNow).toBe(user === 'nobody' && expected.by === 'none');
+    expect((await pair.credit(from, 'pay-a', unit, { key: 'settle', units: 1 })).consumption).toEqual(retried.consumption);
+    await pair.end();
+  });
+
+  it('a late payment that the chain drops is taken from the target, and given again', async () => {
+    const pair = new MergedPair();
+    await pair.open();
+    const { from, into } = pair;
+    await from.credit('pay-0', { units: 1, days: null }, null, pair.now);
+    await pair.merge();
+    await pair.settle();
+    await pair.credit(from, 'pay-a', { units: 5, days: null });
+    const remaining = async () => (await into.read(pair.now))!.remaining;
+    expect(await remaining()).toBe(6);
+    expect(await from.revoke('pay-a', pair.now)).toEqual({ mergedInto: into.identity });
+    await into.revoke('pay-a', pair.now);
+    expect(await remaining()).toBe(1);
+    expect(await from.reinstate('pay-a', pair.now)).toEqual({ mergedInto: into.identity });
+    await into.reinstate('pay-a', pair.now);
+    expect(await remaining()).toBe(6);
     await pair.end();
   });
 
@@ -216,7 +290,8 @@ describe('merge of two entitlements', () => {
       await last.stub.receive({ moved: moved!, now: pair.now });
     };
     await moveOn();
-    await from.credit('pay-b', { units: 4, days: null }, null, pair.now);
+    for (const holder of [from, into]) expect(await holder.credit('pay-b', { units: 4, days: null })).toHaveProperty('mergedInto');
+    await last.credit('pay-b', { units: 4, days: null }, null, pair.now);
     await pair.settle();
     await moveOn();
     expect((await last.read(pair.now))!.remaining).toBe(14);

@@ -65,8 +65,14 @@ export type ConsumeAnswer =
    */
   | { ok: false; reason: 'conflict' | 'refunded' | 'sign_in_refused' };
 
+/** The entitlement was merged and does not know the payment or key. The caller repeats the call there. */
+export interface Redirected {
+  mergedInto: EntitlementKey;
+}
+
 export type GrantAnswer =
   | { ok: true; replayed: boolean; snapshot: EntitlementSnapshot }
+  | ({ ok: false; reason: 'merged' } & Redirected)
   | { ok: false; reason: 'conflict' | 'too_many' | 'not_sold' }
   | Full;
 
@@ -138,17 +144,17 @@ export interface EntitlementRpc {
   /** `addition` is null if the product does not sell the request, so only a known key is answered. */
   grant(operation: Operation<{ addition: Addition | null; reason: string }>): Promise<GrantAnswer>;
   refund(operation: Operation<{ consumptionId: string; reason: string }>): Promise<RefundAnswer>;
-  credit(credit: Credit): Promise<CreditAnswer>;
+  credit(credit: Credit): Promise<CreditAnswer | Redirected>;
   /**
    * Removes a payment from the history, as if it was never made. Used units stay used. Idempotent. An unknown payment is recorded as
    * revoked.
    */
-  revoke(revocation: PaymentCall): Promise<void>;
+  revoke(revocation: PaymentCall): Promise<Redirected | null>;
   /**
    * Undoes `revoke`. Idempotent. Does nothing for a payment that is not revoked. A payment revoked before its credit is added now, or on
    * arrival of the credit.
    */
-  reinstate(reinstatement: PaymentCall): Promise<void>;
+  reinstate(reinstatement: PaymentCall): Promise<Redirected | null>;
   /**
    * Declares the outcome of payments final: none will be revoked or reinstated. Optional hint that shortens the history read by `revoke`
    * and `reinstate`. Unknown payments are ignored.

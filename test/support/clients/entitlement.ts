@@ -4,6 +4,7 @@ import type { Job } from '#platform/context.ts';
 import type { Addition, EntitlementKey, EntitlementSnapshot } from '#rules/balance.ts';
 import {
   type ConsumeAnswer,
+  type CreditAnswer,
   type EntitlementProjection,
   type GrantAnswer,
   type KeyedUse,
@@ -45,7 +46,7 @@ export function newHolder({ merchantId = crypto.randomUUID() as string, customer
     refund: async (key: string, consumptionId: string, now = Date.now()): Promise<RefundAnswer> =>
       holder.stub.refund(operation(key, { consumptionId, reason: 'test' }, now)),
     credit: async (paymentId: string, addition: Addition, use: Pick<KeyedUse, 'key' | 'units'> | null = null, now = Date.now()) =>
-      holder.stub.credit({ identity, paymentId, addition, consume: use && { ...use, isAnswered: false }, now }),
+      (await holder.stub.credit({ identity, paymentId, addition, consume: use && { ...use, isAnswered: false }, now })) as CreditAnswer,
     revoke: (paymentId: string, now = Date.now()) => holder.stub.revoke({ identity, paymentId, paymentVersion: 1, now }),
     reinstate: (paymentId: string, now = Date.now()) => holder.stub.reinstate({ identity, paymentId, paymentVersion: 1, now }),
     finalize: (paymentIds: string[], now = Date.now()) => holder.stub.finalize({ paymentIds, now }),

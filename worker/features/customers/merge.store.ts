@@ -1,20 +1,24 @@
-import { and, eq, inArray, type SQL, sql } from 'drizzle-orm';
-import type { CustomerId } from '#core/ids.ts';
-import type { Scope } from '#platform/context.ts';
+import { and, eq, gt, inArray, isNotNull, type SQL, sql } from 'drizzle-orm';
+import type { CustomerId, MembershipId } from '#core/ids.ts';
+import type { Db, Scope } from '#platform/context.ts';
+import { amongIds } from '#platform/db/among.ts';
 import { abortIfExists, type Write } from '#platform/db/commit.ts';
 import { rowsOf } from '#platform/db/page.ts';
 import { archivedPayments } from '#platform/db/tables/archives.ts';
-import { type CustomerRow, customers } from '#platform/db/tables/entitlements.ts';
+import { type CustomerRow, customers, entitlements } from '#platform/db/tables/entitlements.ts';
 import { type Membership, memberships } from '#platform/db/tables/memberships.ts';
 import { payments } from '#platform/db/tables/payments.ts';
 import { meteredSessions } from '#platform/db/tables/settlements.ts';
 import { subscriptionAuthorizations } from '#platform/db/tables/subscriptions/authorizations.ts';
 import { casUpdate, stepRows } from '#platform/db/versioned.ts';
 import type { Customer } from '#rules/balance.ts';
+import { READ_MAX } from './state.store.ts';
 import { keyTextOf } from './store.ts';
 
 /** Memberships of one customer that a merge changes. */
 export const MEMBERSHIPS_MAX = 25;
+/** Entitlements of one customer that a merge moves. */
+export const ENTITLEMENTS_MAX = READ_MAX;
 
 const RUNNING = {
   subscription: ['pending', 'active', 'past_due', 'cancel_requested', 'requires_reapproval'],
@@ -44,6 +48,40 @@ function running(scope: Scope, key: Customer) {
       ),
     },
   };
+}
+
+/** Condition of subscriptions that run for the survivor and whose next collection would use up the time that `from` has for the product. */
+function consuming(scope: Scope, from: Customer, into: Customer) {
+  const { table, where } = running(scope, into).subscription;
+  const isLeft = (of: typeof memberships | typeof entitlements) =>
+    sql`${gt(of.paidThrough, scope.now)} AND ${inArray(of.status, ['active', 'grace'])}`;
+  const selected = sql`SELECT ${memberships.productId} FROM ${memberships}
+    WHERE ${rowsOf(memberships, scope, [[memberships.customerKey, keyTextOf(from)]])} AND ${isLeft(memberships)}
+    UNION SELECT ${entitlements.productId} FROM ${entitlements} WHERE ${entitledTo(scope, from)} AND ${isLeft(entitlements)}`;
+  return { table, where: and(where, sql`+${table.productId} IN (${selected})`) };
+}
+
+const entitledTo = (scope: Scope, key: Customer): SQL =>
+  'customerRef' in key
+    ? rowsOf(entitlements, scope, [[entitlements.customerRef, key.customerRef]])
+    : rowsOf(entitlements, scope, [[entitlements.walletAddress, key.walletAddress]]);
+
+/** Finds out whether a running subscription of the survivor would use up time that moves to it. */
+export async function isConsuming(scope: Scope, from: Customer, into: Customer): Promise<boolean> {
+  const { table, where } = consuming(scope, from, into);
+  return (await scope.db.select({ one: sql`1` }).from(table).where(where).limit(1)).length > 0;
+}
+
+export const abortIfConsuming = (scope: Scope, from: Customer, into: Customer): Write => {
+  const { table, where } = consuming(scope, from, into);
+  return abortIfExists(scope, table, where);
+};
+
+/** Counts the entitlements of a customer, up to one more than a merge moves. */
+export async function countEntitlements(scope: Scope, key: Customer): Promise<number> {
+  const counted = sql`SELECT 1 FROM ${entitlements} WHERE ${entitledTo(scope, key)} LIMIT ${ENTITLEMENTS_MAX + 1}`;
+  const [row] = await scope.db.all<{ total: number }>(sql`SELECT count(*) AS total FROM (${counted})`);
+  return row!.total;
 }
 
 export async function findRunning(scope: Scope, key: Customer): Promise<'subscription' | 'metered_session' | null> {
@@ -76,6 +114,41 @@ export async function listBothMemberships(scope: Scope, from: Customer, into: Cu
   );
   return scope.db.batch([of(from).limit(MEMBERSHIPS_MAX + 1), scope.db.select().from(memberships).where(ofProducts)]);
 }
+
+/** Lists the memberships that run under a key. */
+export async function listRunningIds(scope: Scope, key: Customer): Promise<MembershipId[]> {
+  const isRunning = inArray(memberships.status, ['active', 'grace']);
+  const rows = await scope.db
+    .select({ id: memberships.id })
+    .from(memberships)
+    .where(and(rowsOf(memberships, scope, [[memberships.customerKey, keyTextOf(key)]]), isRunning))
+    .limit(MEMBERSHIPS_MAX);
+  return rows.map(({ id }) => id);
+}
+
+/** Finds the membership of a customer for the product of another one. */
+export const findPeer = async (scope: Scope, { productId }: Membership, key: Customer): Promise<Membership | undefined> =>
+  scope.db
+    .select()
+    .from(memberships)
+    .where(
+      rowsOf(memberships, scope, [
+        [memberships.customerKey, keyTextOf(key)],
+        [memberships.productId, productId],
+      ]),
+    )
+    .get();
+
+/** Selects the customers that were merged away. */
+export async function listMergedIds(db: Db, ids: CustomerId[]): Promise<Set<CustomerId>> {
+  if (ids.length === 0) return new Set();
+  const isMerged = and(amongIds(customers.id, ids), isNotNull(customers.mergedInto));
+  const rows = await db.select({ id: customers.id }).from(customers).where(isMerged);
+  return new Set(rows.map(({ id }) => id));
+}
+
+export const abortIfMerged = (scope: Scope, id: CustomerId): Write =>
+  abortIfExists(scope, customers, and(eq(customers.id, id), isNotNull(customers.mergedInto)));
 
 /** Moves a membership with its delivery to another customer. */
 export const rekeyMembership = (scope: Scope, membership: Membership, key: Customer): Write[] =>

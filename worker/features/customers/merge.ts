@@ -1,26 +1,27 @@
 import { ApiError, formatErrorChain, raise } from '#core/errors.ts';
 import type { CustomerId } from '#core/ids.ts';
 import { entitlementKeyOf, moveEntitlement } from '#features/entitlements/entitlement.ts';
-import { membershipChange } from '#features/memberships/membership.ts';
 import { loadScope } from '#platform/chain/scope.ts';
 import type { Scope, Shard } from '#platform/context.ts';
 import { type Change, transact } from '#platform/db/commit.ts';
 import { type StoreAnswer, unchangedWithAnswer, withAnswer } from '#platform/db/once.ts';
 import type { CustomerRow } from '#platform/db/tables/entitlements.ts';
 import type { StoredEvent } from '#platform/db/tables/events.ts';
-import type { Membership } from '#platform/db/tables/memberships.ts';
-import { MEMBERSHIP } from '#rules/states.ts';
 import { readCustomer } from './customer.ts';
 import {
+  abortIfConsuming,
   abortIfRunning,
+  countEntitlements,
+  ENTITLEMENTS_MAX,
   findRunning,
+  isConsuming,
   isOfOtherMode,
   listBothMemberships,
   MEMBERSHIPS_MAX,
   mergeRows,
-  movePayments,
   rekeyMembership,
 } from './merge.store.ts';
+import { moveMemberships, planMembershipMerge } from './merged-memberships.ts';
 import { type CustomerResource, type ShownCustomer, toCustomerResource } from './resource.ts';
 import { loadHoldings } from './state.store.ts';
 import { customerKeyOf, findOwnRow } from './store.ts';
@@ -79,10 +80,14 @@ async function planMerge(ctx: Scope, into: ShownCustomer, from: ShownCustomer): 
   const [fromKey, intoKey] = [customerKeyOf(from.row), customerKeyOf(into.row)];
   const running = await findRunning(ctx, fromKey);
   if (running) throw conflict(running, 'End the native subscription or metered session of `from` first.');
+  if (await isConsuming(ctx, fromKey, intoKey))
+    throw conflict('subscription', 'A native subscription of the customer runs for a product in which `from` has time left. End it first.');
   const merged = [...into.merged, from.row, ...from.merged];
   if (merged.length > MERGED_MAX) throw conflict('too_many', `A customer absorbs at most ${MERGED_MAX} others.`);
   const [theirs, own] = await listBothMemberships(ctx, fromKey, intoKey);
   if (theirs.length > MEMBERSHIPS_MAX) throw conflict('too_many', `\`from\` has more than ${MEMBERSHIPS_MAX} memberships.`);
+  if ((await countEntitlements(ctx, fromKey)) > ENTITLEMENTS_MAX)
+    throw conflict('too_many', `\`from\` has more than ${ENTITLEMENTS_MAX} entitlements.`);
   const peers = new Map(own.map((membership) => [membership.productId, membership]));
   const changes = theirs.map((membership): Change<unknown> => {
     const peer = peers.get(membership.productId);
@@ -100,35 +105,23 @@ async function planMerge(ctx: Scope, into: ShownCustomer, from: ShownCustomer): 
   };
   return {
     events: [event, ...changes.flatMap(({ events }) => events)],
-    writes: [...mergeRows(ctx, from.row, into.row), ...changes.flatMap(({ writes }) => writes), ...abortIfRunning(ctx, fromKey)],
+    writes: [
+      // First, because the batch itself ends the time of `from`.
+      abortIfConsuming(ctx, fromKey, intoKey),
+      ...mergeRows(ctx, from.row, into.row),
+      ...changes.flatMap(({ writes }) => writes),
+      ...abortIfRunning(ctx, fromKey),
+    ],
     result: after,
   };
 }
 
-/**
- * Cancels a membership, and adds its remaining time and its payments to the survivor's for the same product. Access without an end wins.
- */
-function planMembershipMerge(ctx: Scope, from: Membership, into: Membership): Change<null> {
-  const paid = movePayments(ctx, from, into);
-  if (from.status !== 'active' && from.status !== 'grace') return { events: [], writes: paid, result: null };
-  const { now } = ctx;
-  const ended = { status: MEMBERSHIP.next(from.status, 'revoke'), graceUntil: null, cancelledAt: now, cancelReason: 'merged' as const };
-  const paidThrough = from.paidThrough === null ? now : Math.min(from.paidThrough, now);
-  const cancelled = membershipChange(ctx, 'membership.cancelled', from, { ...ended, paidThrough });
-  if (from.paidThrough !== null && from.paidThrough <= now) return { ...cancelled, writes: [...cancelled.writes, ...paid], result: null };
-  const extended = membershipChange(ctx, 'membership.renewed', into, {
-    status: MEMBERSHIP.next(into.status, 'renew'),
-    paidThrough: from.paidThrough === null || into.paidThrough === null ? null : Math.max(now, into.paidThrough) + from.paidThrough - now,
-    ...{ graceUntil: null, cancelledAt: null, cancelReason: null, deliverTo: into.deliverTo ?? from.deliverTo },
-  });
-  return { events: [...cancelled.events, ...extended.events], writes: [...cancelled.writes, ...extended.writes, ...paid], result: null };
-}
-
-/** Moves what the entitlements of a merged customer have left. Idempotent. */
+/** Moves what the entitlements of a merged customer have left, and memberships of purchases that the merge did not see. Idempotent. */
 async function moveHoldings(ctx: Scope, from: CustomerRow, into: Pick<CustomerRow, 'id' | 'customerRef' | 'walletAddress'>): Promise<void> {
   const { products } = await loadHoldings(ctx, customerKeyOf(from));
   for (const productId of products.keys())
     await moveEntitlement(ctx, entitlementKeyOf(ctx, productId, customerKeyOf(from)), into.id, customerKeyOf(into));
+  await moveMemberships(ctx, customerKeyOf(from));
 }
 
 /** Handles customer.merged: completes a merge that was cut off after its commit. Returns the events that failed. */

@@ -12,7 +12,7 @@ import type { Customer } from '#rules/balance.ts';
 import { keyTextOf, paymentsFor } from './store.ts';
 
 /** Entitlements, memberships and payments that are read of a customer. The copy of an entitlement may lag behind a payment by seconds. */
-const READ_MAX = 200;
+export const READ_MAX = 200;
 const NEWEST_PAYMENTS = 50;
 
 export interface Holdings {

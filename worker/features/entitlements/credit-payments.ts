@@ -6,7 +6,7 @@ import type { StoredEvent } from '#platform/db/tables/events.ts';
 import { inTime } from '#platform/deadline.ts';
 import type { Customer, EntitlementKey } from '#rules/balance.ts';
 import type { Credit, CreditAnswer, PaymentCall } from '#rules/entitlement-rpc.ts';
-import { callEntitlement, calledBy, entitlementKeyOf } from './entitlement.ts';
+import { callEntitlement, calledBy, callMerged, entitlementKeyOf } from './entitlement.ts';
 import { listPaid, type Paid } from './store.ts';
 
 /** Customer of a purchase: the reference, else the named wallet, else the paying wallet. */
@@ -20,8 +20,8 @@ export async function creditPayment(ctx: Ctx, paid: Paid, consume: Credit['consu
   const identity = entitlementKeyOfPaid(paid);
   const { usageUnits: units, accessPeriodDays: days, periodEndsAt: through } = paid.terms;
   const addition = { units, days, ...(through === undefined ? {} : { through }) };
-  const credit = { identity, paymentId: paid.id, addition, consume, ...calledBy(ctx) };
-  return callEntitlement(ctx, identity, identity.entitlementId, (object) => object.credit(credit));
+  const credit = { paymentId: paid.id, addition, consume, ...calledBy(ctx) };
+  return callMerged<CreditAnswer>(ctx, identity, (object, identity) => object.credit({ ...credit, identity }));
 }
 
 export const creditConfirmed = async (ctx: Shard, confirmed: StoredEvent[]): Promise<StoredEvent[]> =>
@@ -119,13 +119,13 @@ const callOf = (ctx: Ctx, payment: Read): PaymentCall => ({
   ...calledBy(ctx),
 });
 
-function revokePayment(ctx: Ctx, payment: Read): Promise<void> {
+async function revokePayment(ctx: Ctx, payment: Read): Promise<void> {
   const call = callOf(ctx, payment);
-  return callEntitlement(ctx, payment, call.identity.entitlementId, (object) => object.revoke(call));
+  await callMerged<null>(ctx, call.identity, (object, identity) => object.revoke({ ...call, identity }));
 }
 
 async function reinstatePayment(ctx: Ctx, payment: Read): Promise<void> {
   const call = callOf(ctx, payment);
-  await callEntitlement(ctx, payment, call.identity.entitlementId, (object) => object.reinstate(call));
+  await callMerged<null>(ctx, call.identity, (object, identity) => object.reinstate({ ...call, identity }));
   await creditPayment(ctx, payment);
 }

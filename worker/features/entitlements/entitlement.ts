@@ -16,6 +16,7 @@ import {
   type Moved,
   type Operation,
   projectedOf,
+  type Redirected,
   type UseRequest,
 } from '#rules/entitlement-rpc.ts';
 import { toEntitlementResource } from './resource.ts';
@@ -46,6 +47,24 @@ export async function callEntitlement<T>(
     ctx.note(`object: ${formatErrorChain(error)}`);
     throw objectAway(error);
   }
+}
+
+/** A customer absorbs at most 20 others, one after the other. */
+const HOPS_MAX = 25;
+
+/** Calls an entitlement's object, or that of the customer it was merged into if the payment or grant came later. */
+export async function callMerged<T extends object | null>(
+  ctx: Ctx,
+  identity: EntitlementKey,
+  call: (object: EntitlementRpc, identity: EntitlementKey) => Promise<T | Redirected>,
+): Promise<T> {
+  let at = identity;
+  for (let hop = 0; hop < HOPS_MAX; hop++) {
+    const answer: T | Redirected = await callEntitlement(ctx, at, at.entitlementId, (object) => call(object, at));
+    if (answer === null || !('mergedInto' in answer)) return answer as T;
+    at = (answer as Redirected).mergedInto;
+  }
+  throw new Error(`${identity.entitlementId} was merged more than ${HOPS_MAX} times`);
 }
 
 export const calledBy = (ctx: Ctx): Called => ({

@@ -1,11 +1,13 @@
 import { formatErrorChain } from '#core/errors.ts';
-import type { AuthorizationId } from '#core/ids.ts';
+import { type AuthorizationId, customerIdOf } from '#core/ids.ts';
 import { listAuthorizations } from '#features/authorizations/store.ts';
 import { loadScope } from '#platform/chain/scope.ts';
 import type { Shard } from '#platform/context.ts';
 import type { StoredEvent } from '#platform/db/tables/events.ts';
 import type { AuthorizationRow } from '#platform/db/tables/subscriptions/authorizations.ts';
+import type { Customer } from '#rules/balance.ts';
 import { callEntitlement, calledBy, entitlementKeyOf } from './entitlement.ts';
+import { findSurvivor } from './store.ts';
 
 /**
  * Handles events of native subscriptions: reports the current state to the buyer's object, so that the object decides the grace hour after
@@ -44,8 +46,9 @@ async function sendRenewals(
 
 async function sendRenewal(shard: Shard, row: AuthorizationRow): Promise<void> {
   const ctx = await loadScope(shard, row);
-  const customer = row.customerRef === null ? { walletAddress: row.subscriberWallet } : { customerRef: row.customerRef };
-  const identity = entitlementKeyOf(row, row.productId, customer);
+  const customer: Customer = row.customerRef === null ? { walletAddress: row.subscriberWallet } : { customerRef: row.customerRef };
+  const survivor = await findSurvivor(shard.db, customerIdOf(row.merchantId, row.livemode, customer));
+  const identity = entitlementKeyOf(row, row.productId, survivor?.customer ?? customer);
   const through = row.status === 'active' ? row.paidThrough : null;
   const renewal = { identity, authorizationId: row.id, version: row.version, through, ...calledBy(ctx) };
   await callEntitlement(ctx, row, identity.entitlementId, (object) => object.noteRenewal(renewal));

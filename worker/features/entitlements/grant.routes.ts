@@ -40,7 +40,7 @@ export const grantRoutes = routes('Entitlements', 'customers').write({
     const request = await idempotentRequest(c);
     const granted = await grantEntitlement(scope, identity, request, { sold, units, days, reason });
     if (granted.replayed) c.header('Idempotent-Replayed', 'true');
-    await recordGrant(scope, identity.entitlementId, request, { units, days, reason, ...granted });
+    await recordGrant(scope, granted.snapshot.entitlementId, request, { units, days, reason, ...granted });
     return toEntitlementResource(granted.snapshot);
   },
   audit: ['entitlement.granted'],

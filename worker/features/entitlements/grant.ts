@@ -2,7 +2,10 @@ import { ApiError } from '#core/errors.ts';
 import type { Ctx } from '#platform/context.ts';
 import type { IdempotentRequest } from '#platform/db/idempotency-record.ts';
 import { type EntitlementKey, type GrantProblem, planGrant, type Sold } from '#rules/balance.ts';
-import { callEntitlement, operationOf, tooManyKeys } from './entitlement.ts';
+import type { GrantAnswer } from '#rules/entitlement-rpc.ts';
+import { callMerged, operationOf, tooManyKeys } from './entitlement.ts';
+
+type Granted = Exclude<GrantAnswer, { reason: 'merged' }>;
 
 /**
  * Grants what a product sells without a payment. Throws 409 idempotency_conflict, 422 for units or days that the product does not sell, for
@@ -17,7 +20,11 @@ export async function grantEntitlement(
   const planned = planGrant(sold, { units, days });
   const refusal = 'field' in planned ? planned : null;
   const operation = operationOf(ctx, identity, 'grant', request, { addition: 'field' in planned ? null : planned, reason });
-  const answer = await callEntitlement(ctx, identity, identity.entitlementId, (object) => object.grant(operation));
+  const answer = await callMerged<Granted>(
+    ctx,
+    identity,
+    (object, identity) => object.grant({ ...operation, identity }) as Promise<Granted>,
+  );
   if (answer.ok) return answer;
   if (answer.reason === 'conflict') throw new ApiError('idempotency_conflict');
   if (answer.reason === 'full') throw tooManyKeys(ctx, answer);

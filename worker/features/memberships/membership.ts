@@ -166,6 +166,7 @@ const renewMembership = (now: number, existing: Membership, purchase: Purchase):
   graceUntil: null,
   graceHours: purchase.graceHours ?? existing.graceHours,
   cancelledAt: null,
+  cancelReason: null,
   lastPaymentId: purchase.paymentId,
   updatedAt: now,
   version: existing.version + 1,
