@@ -2209,6 +2209,31 @@ export interface BuyerExport {
   truncated: string[];
 }
 
+export interface InvoiceDetails {
+  /** Name of the party. */
+  name?: string;
+  /** Postal address. */
+  address?: string;
+  /** Tax number. */
+  tax_id?: string;
+  email?: string;
+}
+
+export interface InvoiceDetailsRequest {
+  /** Name of the party. */
+  name?: string;
+  /** Postal address. */
+  address?: string;
+  /** Tax number. */
+  tax_id?: string;
+  email?: string;
+  account_id?: string;
+}
+
+export interface BuyerErasureRequest {
+  account_id: string;
+}
+
 export interface ReceiptVerification {
   /** True if the receipt is authentic and its payment is still valid. */
   valid: boolean;
@@ -3750,6 +3775,14 @@ export interface PayerLimit {
   day: string;
 }
 
+export interface ErasureRequest {
+  /** Customers that the buyer is, or bought for. */
+  customer_ids: string[];
+  wallet_address?: string;
+  email?: string;
+  requested_at: Timestamp;
+}
+
 export interface PayoutWalletPage {
   items: PayoutWallet[];
   page: number;
@@ -4222,6 +4255,11 @@ export interface ListBuyerSubscriptionsQuery {
   /** Number of entries per page. */
   per_page?: number;
   /** Return only objects of this seller. */
+  account_id?: string;
+}
+
+export interface GetInvoiceDetailsQuery {
+  /** Identifier of the account. */
   account_id?: string;
 }
 
