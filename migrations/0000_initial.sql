@@ -1051,6 +1051,17 @@ CREATE TABLE `brand_logos` (
 	`bytes` blob NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE `buyer_details` (
+	`merchant_id` blob NOT NULL,
+	`livemode` integer NOT NULL,
+	`buyer_key` blob NOT NULL,
+	`bill_to` text,
+	`erasure_asked_at` integer,
+	`updated_at` integer NOT NULL,
+	`version` integer NOT NULL,
+	PRIMARY KEY(`merchant_id`, `livemode`, `buyer_key`)
+);
+--> statement-breakpoint
 CREATE TABLE `receipt_metadata` (
 	`receipt_id` blob PRIMARY KEY NOT NULL,
 	`merchant_id` blob NOT NULL,
@@ -1058,6 +1069,7 @@ CREATE TABLE `receipt_metadata` (
 	`row_number` integer NOT NULL,
 	`product_name` text NOT NULL,
 	`metadata` text NOT NULL,
+	`billed_by` blob,
 	`version` integer NOT NULL,
 	`updated_at` integer NOT NULL
 );

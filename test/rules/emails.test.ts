@@ -25,6 +25,7 @@ const factsWith = (text: string): EmailFacts => ({
   security_alert: { change: 'live_key', named: text, at: AT },
   factors_reset: { change: 'factors_reset', at: AT, ends_at: AT },
   passkey_suspect: { named: text, at: AT },
+  buyer_erasure: { buyer: text, customer_id: RECEIPT, at: AT },
   plan_due: { plan: text, through: AT },
   plan_renews: { plan: text, through: AT },
   endpoint_failing: { url: text, since: AT, disables_at: AT },
@@ -93,7 +94,7 @@ function expectSound(name: EmailTemplate, { subject, html, text }: Rendered): vo
   const links = [...html.matchAll(/<a\s[^>]*href="([^"]*)"/g)].map(([, url]) => url!);
   expect(links, name).toHaveLength(1 + Number(WITH_SECOND_LINK.includes(name)) + Number(name === 'buyer_receipt'));
   expect(links[0], name).toMatch(
-    /^https:\/\/svc\.test\/(?:login|docs#[a-z-]+$|verify-email#token=|reset-password#token=|sign-in#token=|me\/link\?token=|invitation#token=|not-me#token=|r\/|p\/|s\/)/,
+    /^https:\/\/svc\.test\/(?:login|docs#[a-z-]+$|dashboard\/|verify-email#token=|reset-password#token=|sign-in#token=|me\/link\?token=|invitation#token=|not-me#token=|r\/|p\/|s\/)/,
   );
   for (const link of links) expect(text, name).toContain(link);
   if (name === 'buyer_receipt') expect(links.at(-1), name).toMatch(/^https:\/\/svc\.test\/me\?locale=[a-zA-Z-]+$/);

@@ -185,6 +185,13 @@ export const EMAILS: { readonly [N in EmailTemplate]: EmailDefinition<EmailFacts
     path: () => '/login',
     values: ({ named, at }, locale) => ({ named: plainName(named), at: formatInstant(locale, at, 'UTC') }),
   },
+  /** A buyer's right, which no preference turns off. */
+  buyer_erasure: {
+    pref: null,
+    to: 'owner',
+    path: ({ customer_id }) => `/dashboard/customers/${customer_id}`,
+    values: ({ buyer, at }, locale) => ({ buyer: plainName(buyer), at: formatInstant(locale, at, 'UTC') }),
+  },
   plan_due: {
     pref: 'renewals',
     to: 'owner',

@@ -13,6 +13,7 @@ import { analyticsRoutes } from '#features/analytics/routes.ts';
 import { auditLogRoutes } from '#features/audit-log/routes.ts';
 import { activationRoutes } from '#features/billing/activation/routes.ts';
 import { billingRoutes } from '#features/billing/processor/routes.ts';
+import { ownDataRoutes } from '#features/buyers/own-data.routes.ts';
 import { portalRoutes } from '#features/buyers/portal.routes.ts';
 import { buyerRoutes } from '#features/buyers/routes.ts';
 import { listingRoutes } from '#features/catalogue/listings.routes.ts';
@@ -103,6 +104,7 @@ export const versionedRouters = [
   portalRoutes,
   buyerRoutes,
   buyerPrivacyRoutes,
+  ownDataRoutes,
   receiptRoutes,
   pdfRoutes,
   webhookRoutes,

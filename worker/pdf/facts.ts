@@ -22,7 +22,7 @@ export interface ReceiptDocument {
   operator?: { name: string; url: string };
 }
 
-interface Party {
+export interface Party {
   name?: string;
   address?: string;
   email?: string;
@@ -61,5 +61,7 @@ export interface PdfFacts {
     /** `#rrggbb` of the line along the top. */
     accent?: string;
   };
+  /** Billed party, as this buyer wrote it. */
+  buyerCopy?: { bill_to: Party };
   merchantCopy?: { fee: MoneyResource | null; net: MoneyResource; invoice?: InvoiceMetadata };
 }

@@ -164,7 +164,7 @@ export function pdfDocumentOf(facts: PdfFacts): PdfDocument {
     },
     proof: { url: facts.proofUrl, caption: 'Scan to check' },
     sections: [
-      ...(facts.merchantCopy?.invoice ? invoice(facts.merchantCopy.invoice) : []),
+      ...invoice(facts.merchantCopy?.invoice ?? facts.buyerCopy ?? {}),
       purchase(document, facts),
       payment(document, facts),
       proof(document, facts),

@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { VERSION } from '#core/version.ts';
 import { PayoutBody } from '#features/accounts/payout.ts';
 import { AuthorizationBody } from '#features/authorizations/resource.ts';
-import { CustomerRecordBody } from '#features/customers/resource.ts';
+import { CustomerRecordBody, ErasureRequestBody } from '#features/customers/resource.ts';
 import { EntitlementBody } from '#features/entitlements/resource.ts';
 import { MembershipBody } from '#features/memberships/resource.ts';
 import { MeteredSessionBody } from '#features/metered/resource.ts';
@@ -274,6 +274,12 @@ export const EVENT_CATALOG: Record<EventType, CatalogEntry> = {
     subject: 'customer',
     object: CustomerRecordBody,
     example: { ...customer, merged_from: ['0f7a51c2-6b3e-8d14-9000-2ac4e6819d05'] },
+  },
+  'customer.erasure_requested': {
+    description: 'A buyer asked for the erasure of personal data.',
+    subject: 'erasure_request',
+    object: ErasureRequestBody,
+    example: { customer_ids: [customer.customer_id], email: 'ada@example.com', requested_at: AT },
   },
 };
 

@@ -9,6 +9,8 @@ export interface EmailFacts {
   many_wrong_passwords: { at: string; failed: number };
   /** To an address that purchases name. */
   buyer_link: Record<never, never>;
+  /** `buyer`: wallet or address that proved itself, or the customer's own name. `customer_id`: first of those to erase. */
+  buyer_erasure: { buyer: string; customer_id: string; at: string };
   invitation: { account: string; inviter: string; role: GivenRole; expires_at: string };
   /** `expires_at`: end of the offer. Without it, the account was handed over. */
   ownership_transfer: { account: string; from: string; to: string; at: string; expires_at?: string };

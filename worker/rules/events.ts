@@ -46,6 +46,7 @@ export const EVENT_TYPES = [
   'webhook.endpoint_changed',
   'customer.updated',
   'customer.merged',
+  'customer.erasure_requested',
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
@@ -98,6 +99,7 @@ export type SubjectType =
   | 'product'
   | 'entitlement'
   | 'customer'
+  | 'erasure_request'
   | 'subscription'
   | 'metered_session'
   | 'rail'
@@ -140,6 +142,7 @@ const NAMED_IN_EVENTS: readonly { types: readonly EventType[]; paths: readonly s
     types: EVENT_TYPES.filter((type) => /^(membership|delivery)\./.test(type)),
     paths: ['$.object.delivery.identity.provider_user_id', '$.object.delivery.identity.username'],
   },
+  { types: ['customer.erasure_requested'], paths: ['$.object.email'] },
   {
     types: ['customer.updated', 'customer.merged'],
     paths: ['$.object', '$.previous'].flatMap((at) =>

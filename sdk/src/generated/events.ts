@@ -3,6 +3,7 @@
 import type {
   CustomerRecord,
   Entitlement,
+  ErasureRequest,
   Event,
   Maker,
   Membership,
@@ -417,6 +418,15 @@ export interface CustomerMergedEvent extends Omit<Event, 'type' | 'data'> {
   };
 }
 
+/** A buyer asked for the erasure of personal data. */
+export interface CustomerErasureRequestedEvent extends Omit<Event, 'type' | 'data'> {
+  type: 'customer.erasure_requested';
+  data: {
+    object: ErasureRequest;
+    previous?: PreviousValues;
+  };
+}
+
 /** Event of a type that this version knows. Narrow it by `type`. */
 export type SvcEvent =
   | PaymentCreatedEvent
@@ -461,7 +471,8 @@ export type SvcEvent =
   | WebhookEndpointCreatedEvent
   | WebhookEndpointChangedEvent
   | CustomerUpdatedEvent
-  | CustomerMergedEvent;
+  | CustomerMergedEvent
+  | CustomerErasureRequestedEvent;
 
 export type EventType =
   | 'payment.created'
@@ -506,7 +517,8 @@ export type EventType =
   | 'webhook.endpoint_created'
   | 'webhook.endpoint_changed'
   | 'customer.updated'
-  | 'customer.merged';
+  | 'customer.merged'
+  | 'customer.erasure_requested';
 
 /** Event of one type: `EventOf<'payment.confirmed'>`. */
 export type EventOf<T extends EventType> = Extract<SvcEvent, { type: T }>;
@@ -556,4 +568,5 @@ export const KNOWN_EVENTS: readonly EventType[] = [
   'webhook.endpoint_changed',
   'customer.updated',
   'customer.merged',
+  'customer.erasure_requested',
 ];

@@ -69,6 +69,11 @@ listBuyerAccess listAccess GET /v1/buyer/access qp
 listBuyerSubscriptions listSubscriptions GET /v1/buyer/subscriptions qp
 retryBuyerDelivery retryDelivery POST /v1/buyer/memberships/{membership_id}/retry-delivery
 exportBuyer export GET /v1/buyer/export
+getInvoiceDetails getInvoiceDetails GET /v1/buyer/invoice-details q
+setInvoiceDetails setInvoiceDetails PUT /v1/buyer/invoice-details b
+billReceipt billReceipt POST /v1/buyer/receipts/{receipt_id}/invoice-details
+getBuyerReceiptPdf getReceiptPdf GET /v1/buyer/receipts/{receipt_id}/pdf r
+requestErasure requestErasure POST /v1/buyer/erasure b
 receipts:
 claimReceipt claim POST /v1/receipt mb
 getReceipt get GET /v1/receipt/{receipt_id} m

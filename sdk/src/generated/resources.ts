@@ -33,6 +33,7 @@ import type {
   BillingSummary,
   Buyer,
   BuyerAccessPage,
+  BuyerErasureRequest,
   BuyerExport,
   BuyerLinkRequest,
   BuyerLinkToken,
@@ -108,6 +109,7 @@ import type {
   GetCustomerTimelineQuery,
   GetHealthQuery,
   GetHealthV1Query,
+  GetInvoiceDetailsQuery,
   GetReadinessQuery,
   GetShopDocumentQuery,
   GetTicketQuery,
@@ -123,6 +125,8 @@ import type {
   InvitationPreview,
   Invitations,
   InviteRequest,
+  InvoiceDetails,
+  InvoiceDetailsRequest,
   InvoiceMetadataPatch,
   JoinOAuthRequest,
   KeyResources,
@@ -443,6 +447,21 @@ export interface BuyerResource {
 
   /** Returns everything that the session shows. */
   export(options?: CallOptions): Promise<Answer<BuyerExport>>;
+
+  /** Returns the billed party for a seller. `account_id` is required if the session opens several. */
+  getInvoiceDetails(query?: GetInvoiceDetailsQuery, options?: CallOptions): Promise<Answer<InvoiceDetails>>;
+
+  /** Replaces the billed party, which new receipts of the seller get within a minute. */
+  setInvoiceDetails(body: InvoiceDetailsRequest, options?: CallOptions): Promise<Answer<InvoiceDetails>>;
+
+  /** Puts the saved details on an earlier receipt. 409 if the seller wrote a billed party. */
+  billReceipt(receiptId: string, options?: CallOptions): Promise<Answer<InvoiceDetails>>;
+
+  /** Returns a receipt as a PDF with your billed party. */
+  getReceiptPdf(receiptId: string, options?: CallOptions): Promise<Response>;
+
+  /** Asks a seller, by event and email, to erase your data, once a day. Invoice details are erased at once. */
+  requestErasure(body: BuyerErasureRequest, options?: CallOptions): Promise<Answer<DetailResponse>>;
 }
 
 export interface ReceiptsResource {
@@ -1183,6 +1202,11 @@ export interface Operations {
   listBuyerSubscriptions: { query?: ListBuyerSubscriptionsQuery; answer: PagePromise<BuyerSubscriptionPage> };
   retryBuyerDelivery: { params: { membership_id: string }; answer: Promise<Answer<DetailResponse>> };
   exportBuyer: { answer: Promise<Answer<BuyerExport>> };
+  getInvoiceDetails: { query?: GetInvoiceDetailsQuery; answer: Promise<Answer<InvoiceDetails>> };
+  setInvoiceDetails: { body: InvoiceDetailsRequest; answer: Promise<Answer<InvoiceDetails>> };
+  billReceipt: { params: { receipt_id: string }; answer: Promise<Answer<InvoiceDetails>> };
+  getBuyerReceiptPdf: { params: { receipt_id: string }; answer: Promise<Response> };
+  requestErasure: { body: BuyerErasureRequest; answer: Promise<Answer<DetailResponse>> };
   getReceipt: { params: { receipt_id: string }; answer: Promise<Answer<Receipt>> };
   listReceipts: { query?: ListReceiptsQuery; answer: PagePromise<ReceiptPage> };
   getPublicReceipt: { params: { receipt_id: string }; answer: Promise<Answer<Receipt>> };

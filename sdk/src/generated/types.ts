@@ -492,6 +492,54 @@ export interface Account {
   claimed?: ClaimedAccount;
 }
 
+export interface ApiKey {
+  id: string;
+  name: string;
+  /** First characters of the key, to recognize it by. */
+  key_prefix: string;
+  /** Permissions of the key: `read`, or `execute` for writes as well. */
+  permissions: ('read' | 'execute' | 'admin')[];
+  /** True if the key acts only on sandbox objects. */
+  sandbox_mode: boolean;
+  last_used_at: Timestamp | null;
+  created_at: Timestamp;
+  revoked_at: Timestamp | null;
+  /** Operations that the key may call, besides its permissions. `null`: all. */
+  scopes: KeyScope[] | null;
+  /** Time from which the key is refused. `null`: never. */
+  expires_at: Timestamp | null;
+  /** Networks from which the key is accepted. `null`: all. */
+  allowed_ips: string[] | null;
+  created_by: {
+    /** `person`, or `setup` for an agent’s setup. */
+    kind: 'person' | 'setup';
+    user_id?: string;
+  };
+  last_used_ip: string | null;
+  rolled_from?: string;
+  /** Time at which the key, replaced by another, is revoked. */
+  ends_at?: Timestamp;
+  usage_summary: {
+    total_calls: number;
+    success_calls: number;
+    /** Number of requests that were refused or failed. */
+    error_calls: number;
+    /** Number of customer units that the key consumed. */
+    credits_burned: number;
+    latest_activity_at: Timestamp | null;
+    /** Path of the last request. */
+    latest_endpoint: string | null;
+  };
+  recent_activity: {
+    at: Timestamp;
+    method: string;
+    endpoint: string;
+    status: number;
+    /** Identifier of the request in the operator’s log. */
+    request_id: string;
+  }[];
+}
+
 export interface MerchantSettingsPatch {
   /** Brand name on the checkout page, in addition to the account name. */
   checkout_brand_name?: '' | string;
@@ -853,85 +901,36 @@ export interface Analytics {
   as_of: Timestamp;
 }
 
-export interface ApiKey {
-  id: string;
-  name: string;
-  /** First characters of the key, to recognize it by. */
-  key_prefix: string;
-  /** Permissions of the key: `read`, or `execute` for writes as well. */
-  permissions: ('read' | 'execute' | 'admin')[];
-  /** True if the key acts only on sandbox objects. */
-  sandbox_mode: boolean;
-  last_used_at: Timestamp | null;
-  created_at: Timestamp;
-  revoked_at: Timestamp | null;
-  /** Operations that the key may call, besides its permissions. `null`: all. */
-  scopes:
-    | (
-        | 'products:read'
-        | 'products:write'
-        | 'payments:read'
-        | 'payments:write'
-        | 'refunds:read'
-        | 'refunds:write'
-        | 'receipts:read'
-        | 'receipts:write'
-        | 'customers:read'
-        | 'customers:write'
-        | 'consume:read'
-        | 'consume:write'
-        | 'payouts:read'
-        | 'payouts:write'
-        | 'webhooks:read'
-        | 'webhooks:write'
-        | 'sandbox:read'
-        | 'sandbox:write'
-        | 'figures:read'
-        | 'figures:write'
-        | 'requests:read'
-        | 'billing:read'
-        | 'billing:write'
-        | 'tickets:read'
-        | 'tickets:write'
-        | 'settings:read'
-        | 'settings:write'
-        | 'keys:read'
-        | 'log:read'
-      )[]
-    | null;
-  /** Time from which the key is refused. `null`: never. */
-  expires_at: Timestamp | null;
-  /** Networks from which the key is accepted. `null`: all. */
-  allowed_ips: string[] | null;
-  created_by: {
-    /** `person`, or `setup` for an agent’s setup. */
-    kind: 'person' | 'setup';
-    user_id?: string;
-  };
-  last_used_ip: string | null;
-  rolled_from?: string;
-  /** Time at which the key, replaced by another, is revoked. */
-  ends_at?: Timestamp;
-  usage_summary: {
-    total_calls: number;
-    success_calls: number;
-    /** Number of requests that were refused or failed. */
-    error_calls: number;
-    /** Number of customer units that the key consumed. */
-    credits_burned: number;
-    latest_activity_at: Timestamp | null;
-    /** Path of the last request. */
-    latest_endpoint: string | null;
-  };
-  recent_activity: {
-    at: Timestamp;
-    method: string;
-    endpoint: string;
-    status: number;
-    /** Identifier of the request in the operator’s log. */
-    request_id: string;
-  }[];
-}
+export type KeyScope =
+  | 'products:read'
+  | 'products:write'
+  | 'payments:read'
+  | 'payments:write'
+  | 'refunds:read'
+  | 'refunds:write'
+  | 'receipts:read'
+  | 'receipts:write'
+  | 'customers:read'
+  | 'customers:write'
+  | 'consume:read'
+  | 'consume:write'
+  | 'payouts:read'
+  | 'payouts:write'
+  | 'webhooks:read'
+  | 'webhooks:write'
+  | 'sandbox:read'
+  | 'sandbox:write'
+  | 'figures:read'
+  | 'figures:write'
+  | 'requests:read'
+  | 'billing:read'
+  | 'billing:write'
+  | 'tickets:read'
+  | 'tickets:write'
+  | 'settings:read'
+  | 'settings:write'
+  | 'keys:read'
+  | 'log:read';
 
 export interface CreateKeyRequest {
   name: string;
@@ -940,39 +939,7 @@ export interface CreateKeyRequest {
   /** Permissions of the key: `read`, or `execute` for writes as well. */
   permissions?: ('read' | 'execute' | 'admin')[];
   /** Operations that the key may call, besides its permissions. `<group>:write` includes `<group>:read`. Omit for all. */
-  scopes?:
-    | (
-        | 'products:read'
-        | 'products:write'
-        | 'payments:read'
-        | 'payments:write'
-        | 'refunds:read'
-        | 'refunds:write'
-        | 'receipts:read'
-        | 'receipts:write'
-        | 'customers:read'
-        | 'customers:write'
-        | 'consume:read'
-        | 'consume:write'
-        | 'payouts:read'
-        | 'payouts:write'
-        | 'webhooks:read'
-        | 'webhooks:write'
-        | 'sandbox:read'
-        | 'sandbox:write'
-        | 'figures:read'
-        | 'figures:write'
-        | 'requests:read'
-        | 'billing:read'
-        | 'billing:write'
-        | 'tickets:read'
-        | 'tickets:write'
-        | 'settings:read'
-        | 'settings:write'
-        | 'keys:read'
-        | 'log:read'
-      )[]
-    | null;
+  scopes?: KeyScope[] | null;
   /** Time from which the key is refused, from one minute to two years ahead. Omit for never. */
   expires_at?: string | null;
   /** Addresses or CIDR blocks from which the key is accepted. Omit for all. */
@@ -989,39 +956,7 @@ export interface CreatedApiKey {
 export interface UpdateKeyRequest {
   name?: string;
   /** Operations that the key may call, besides its permissions. `<group>:write` includes `<group>:read`. Omit for all. */
-  scopes?:
-    | (
-        | 'products:read'
-        | 'products:write'
-        | 'payments:read'
-        | 'payments:write'
-        | 'refunds:read'
-        | 'refunds:write'
-        | 'receipts:read'
-        | 'receipts:write'
-        | 'customers:read'
-        | 'customers:write'
-        | 'consume:read'
-        | 'consume:write'
-        | 'payouts:read'
-        | 'payouts:write'
-        | 'webhooks:read'
-        | 'webhooks:write'
-        | 'sandbox:read'
-        | 'sandbox:write'
-        | 'figures:read'
-        | 'figures:write'
-        | 'requests:read'
-        | 'billing:read'
-        | 'billing:write'
-        | 'tickets:read'
-        | 'tickets:write'
-        | 'settings:read'
-        | 'settings:write'
-        | 'keys:read'
-        | 'log:read'
-      )[]
-    | null;
+  scopes?: KeyScope[] | null;
   /** Time from which the key is refused, from one minute to two years ahead. Omit for never. */
   expires_at?: string | null;
   /** Addresses or CIDR blocks from which the key is accepted. Omit for all. */
@@ -1100,6 +1035,60 @@ export interface Offer {
     success_button_label?: string;
     support_url?: string;
   };
+}
+
+export interface UpdateProductRequest {
+  /** Name of the product, as buyers see it. */
+  name?: string;
+  price?: MoneyInput;
+  /** Your own name for the product: up to 180 characters, unique within its mode. Send either this or `product_id`. */
+  external_product_id?: string | null;
+  /** Description of the product, as buyers see it. */
+  description?: string | null;
+  /** Type of the product. `api` is sold by use; `link`, `telegram` and `discord` are sold by time. Sets the defaults of `usage_units` and `access_period_days`. */
+  product_type?: 'api' | 'link' | 'telegram' | 'discord';
+  /** Assets that buyers may pay in. An asset other than that of the price is converted when the checkout begins. */
+  accepted_assets?: ('USDC' | 'SOL')[];
+  /** Billing model: `one_off` is bought once, `recurring` is bought again for each period. */
+  billing_model?: 'one_off' | 'recurring';
+  /** Renewal mode: `ONE_OFF` is renewed by the buyer, `AUTOMATIC` renews on the chain and requires a price in USDC and a period of 1 to 365 days. `solana_native_subscription` is an alias of `AUTOMATIC`. */
+  renewal_mode?: 'ONE_OFF' | 'AUTOMATIC' | 'solana_native_subscription' | null;
+  /** Days of access per purchase; null: no time limit. Defaults to 30, or to null for `api` products without automatic renewal. */
+  access_period_days?: number | null;
+  /** Units per purchase; null: no limit. Defaults to 1 for `api` products and null for all others. Send null to sell an API by time. */
+  usage_units?: number | null;
+  /** Name of the units on the checkout page, such as `requests`. */
+  unit_name?: string | null;
+  /** Solana wallet that receives the payments. */
+  payout_wallet?: string | null;
+  /** Hours of delivered access after the paid time, for late renewals. */
+  grace_hours?: number;
+  /** Duration of a checkout session, 300 to 3600 seconds; 900 by default. */
+  session_seconds?: number | null;
+  /** Messaging platform on which buyers prove their identity before payment; null: no proof. Applies to open payments as well: without that identity they are not confirmed. */
+  requires_identity?: 'telegram' | 'discord' | null;
+  /** Rail that the checkout shows first. */
+  default_rail?: 'solana_usdc' | 'solana_sol' | 'solana_usdc_subscription' | 'x402_solana_usdc' | 'mpp_solana_usdc';
+  /** Rails that may pay for this product. Defaults to all compatible rails. */
+  allowed_rails?: ('solana_usdc' | 'solana_sol' | 'solana_usdc_subscription' | 'x402_solana_usdc' | 'mpp_solana_usdc')[];
+  /** Identifier of the application that the product belongs to. */
+  access_app_id?: string | null;
+  /** Chat or guild that gives access, and the role of its members. */
+  delivery?: DeliveryTarget;
+  /** https URL for buyers after payment; `payment_id` and `status` are added. A hint only: verify the payment from your server. */
+  success_url?: string | null;
+  /** https URL for buyers who leave without payment. */
+  cancel_url?: string | null;
+  /** Routes that the product sells, shown to agents and catalogues. An update replaces all of it; null clears it. */
+  discovery?: DiscoveryInput | null;
+  /** Your own key-value pairs, never shown to buyers: up to 50 keys of 40 characters, values of 500. An update merges; null removes a key. */
+  metadata?: Record<string, string | null>;
+  /** Most USDC that one payer may pay for this product by x402 in one day (UTC), at least the price; null: no limit. Beyond it settle answers 429 `payer_limit_reached`. */
+  max_per_payer_per_day?: MoneyInput | null;
+  /** Confirmation that the product may be sold for real money over rails that require it. Plain checkout does not. */
+  live_mode_confirmed?: boolean;
+  /** True to accept `customer_ref` only from your server, by payment session or hand-off. Otherwise buyers may name one at connect, unverified. */
+  trusted_customer_ref?: boolean;
 }
 
 /** Decimal amount as text, such as `12.5`. USDC has at most 6 decimals, SOL at most 9; more are refused. */
@@ -1330,60 +1319,6 @@ export type PaymentSessionRequest = {
     }
 );
 
-export interface UpdateProductRequest {
-  /** Name of the product, as buyers see it. */
-  name?: string;
-  price?: MoneyInput;
-  /** Your own name for the product: up to 180 characters, unique within its mode. Send either this or `product_id`. */
-  external_product_id?: string | null;
-  /** Description of the product, as buyers see it. */
-  description?: string | null;
-  /** Type of the product. `api` is sold by use; `link`, `telegram` and `discord` are sold by time. Sets the defaults of `usage_units` and `access_period_days`. */
-  product_type?: 'api' | 'link' | 'telegram' | 'discord';
-  /** Assets that buyers may pay in. An asset other than that of the price is converted when the checkout begins. */
-  accepted_assets?: ('USDC' | 'SOL')[];
-  /** Billing model: `one_off` is bought once, `recurring` is bought again for each period. */
-  billing_model?: 'one_off' | 'recurring';
-  /** Renewal mode: `ONE_OFF` is renewed by the buyer, `AUTOMATIC` renews on the chain and requires a price in USDC and a period of 1 to 365 days. `solana_native_subscription` is an alias of `AUTOMATIC`. */
-  renewal_mode?: 'ONE_OFF' | 'AUTOMATIC' | 'solana_native_subscription' | null;
-  /** Days of access per purchase; null: no time limit. Defaults to 30, or to null for `api` products without automatic renewal. */
-  access_period_days?: number | null;
-  /** Units per purchase; null: no limit. Defaults to 1 for `api` products and null for all others. Send null to sell an API by time. */
-  usage_units?: number | null;
-  /** Name of the units on the checkout page, such as `requests`. */
-  unit_name?: string | null;
-  /** Solana wallet that receives the payments. */
-  payout_wallet?: string | null;
-  /** Hours of delivered access after the paid time, for late renewals. */
-  grace_hours?: number;
-  /** Duration of a checkout session, 300 to 3600 seconds; 900 by default. */
-  session_seconds?: number | null;
-  /** Messaging platform on which buyers prove their identity before payment; null: no proof. Applies to open payments as well: without that identity they are not confirmed. */
-  requires_identity?: 'telegram' | 'discord' | null;
-  /** Rail that the checkout shows first. */
-  default_rail?: 'solana_usdc' | 'solana_sol' | 'solana_usdc_subscription' | 'x402_solana_usdc' | 'mpp_solana_usdc';
-  /** Rails that may pay for this product. Defaults to all compatible rails. */
-  allowed_rails?: ('solana_usdc' | 'solana_sol' | 'solana_usdc_subscription' | 'x402_solana_usdc' | 'mpp_solana_usdc')[];
-  /** Identifier of the application that the product belongs to. */
-  access_app_id?: string | null;
-  /** Chat or guild that gives access, and the role of its members. */
-  delivery?: DeliveryTarget;
-  /** https URL for buyers after payment; `payment_id` and `status` are added. A hint only: verify the payment from your server. */
-  success_url?: string | null;
-  /** https URL for buyers who leave without payment. */
-  cancel_url?: string | null;
-  /** Routes that the product sells, shown to agents and catalogues. An update replaces all of it; null clears it. */
-  discovery?: DiscoveryInput | null;
-  /** Your own key-value pairs, never shown to buyers: up to 50 keys of 40 characters, values of 500. An update merges; null removes a key. */
-  metadata?: Record<string, string | null>;
-  /** Most USDC that one payer may pay for this product by x402 in one day (UTC), at least the price; null: no limit. Beyond it settle answers 429 `payer_limit_reached`. */
-  max_per_payer_per_day?: MoneyInput | null;
-  /** Confirmation that the product may be sold for real money over rails that require it. Plain checkout does not. */
-  live_mode_confirmed?: boolean;
-  /** True to accept `customer_ref` only from your server, by payment session or hand-off. Otherwise buyers may name one at connect, unverified. */
-  trusted_customer_ref?: boolean;
-}
-
 export interface Subscribing {
   /** Identifier of the native subscription: the buyer’s consent to one collection per period. */
   authorization_id: string;
@@ -1512,94 +1447,6 @@ export interface BuyersDelivery {
   invite_url?: string;
   /** Error of the last attempt, as the platform reports it; `not_a_member`: the buyer was invited and has not joined. */
   last_error?: string;
-}
-
-export interface Payment {
-  /** Identifier of the payment. It grants access to the payment’s status. */
-  payment_id: string;
-  kind: 'checkout' | 'x402' | 'metered' | 'renewal' | 'recovered';
-  /** Payment rail. GET /v1/access/rails lists them. */
-  rail_id: string;
-  product_id: string;
-  /** Last part of the checkout page’s URL: lower-case letters, digits and hyphens. Derived from the name by default. */
-  slug: string;
-  status: 'PENDING_SIGNATURE' | 'PENDING_CONFIRMATION' | 'CONFIRMED' | 'FAILED';
-  failure_code?: 'session_expired' | 'underpaid' | 'transaction_failed' | 'replaced' | 'collection_failed';
-  /** Human-readable form of `failure_code`. */
-  failure_reason?: string;
-  /** Price of this payment, fixed when the session began. */
-  price: Money;
-  /** Service fee, paid in the same transaction as the price; absent if none applies. */
-  fee?: Money;
-  /** Service fee that this transaction did not pay, because the merchant received the whole amount. */
-  fee_owed?: Money;
-  /** Amount for the merchant after the fee. Merchant view only. */
-  net?: Money;
-  /** Amount above the price. */
-  overpaid?: Money;
-  payer_wallet?: string;
-  recipient_wallet: string;
-  /** Memo that the transaction must carry to be matched to this payment. */
-  memo: string;
-  /** Read-only keys that the transaction must include. The service finds payments by them. */
-  references: string[];
-  tx_signature?: string;
-  slot?: number;
-  block_time?: Timestamp;
-  /** Time at which the payment was confirmed on the chain. */
-  confirmed_at?: Timestamp;
-  finalized_at?: Timestamp;
-  /** Time at which the chain dropped the confirmed transaction. Access was revoked, and is restored if the transaction lands after all. */
-  orphaned_at?: Timestamp;
-  expires_at: Timestamp;
-  /** Your own name for the customer. Merchant view only. */
-  customer_ref?: string;
-  membership_id?: string;
-  receipt_id?: string;
-  /** Identifier of the payment that this money had missed. */
-  recovers_payment_id?: string;
-  /** Exchange rate, if the price was converted into the paid asset. */
-  price_quote?: PriceQuote;
-  /** Identity that the buyer proved. Merchant view only. */
-  buyer_identity?: {
-    provider: 'telegram' | 'discord';
-    /** Buyer’s user id on the messaging platform. */
-    provider_user_id: string;
-    /** Buyer’s user name on the messaging platform. */
-    username?: string;
-  };
-  /** Metadata of the payment session, else of the hand-off. Merchant view only. */
-  metadata?: Record<string, string>;
-  /** Ten largest unmatched amounts. Each one has an event, and is accepted by its signature. Merchant view only. */
-  unmatched?: UnmatchedPayment[];
-  /** Money that arrived and does not pay this payment. Visible to the buyer only. */
-  seen?: SeenMoney;
-  /** Refunds to the paying wallet, as found on the chain. */
-  refunded?: Refund[];
-  /** End of the buyer’s access by a confirmed payment, later purchases included. Absent if the access has no end. Buyer view only. */
-  access_until?: Timestamp;
-  /** Access of the buyer to the chat or guild. Shown only with the buyer’s `X-Svc-Identity-Session`. */
-  delivery?: BuyersDelivery;
-  /** Current state of the native subscription of a confirmed payment. Buyer view only. */
-  renewal?: {
-    status: 'pending' | 'active' | 'past_due' | 'requires_reapproval' | 'cancel_requested' | 'cancelled' | 'expired';
-    /** Time of the next charge. Absent if nothing further is charged. */
-    next_charge_at?: Timestamp;
-  };
-  /** Name that the client of an x402 payment gave it (extension `payment-identifier`). It names one payment of the product. */
-  payment_identifier?: string;
-  /** Identifier of the native subscription that paid. */
-  authorization_id?: string;
-  /** Remaining steps of a checkout that starts a subscription, while it can be paid. */
-  subscription?: Subscribing;
-  /** True for real money, false for the sandbox. */
-  livemode: boolean;
-  created_at: Timestamp;
-  updated_at: Timestamp;
-  /** Version of the object. Each change increases it. */
-  version: number;
-  /** Milliseconds to wait before the next poll; null if the status is final. */
-  poll_after_ms: number | null;
 }
 
 /** On-chain consent of a buyer to one collection per period. */
@@ -1787,6 +1634,94 @@ export interface ReceiptDocument {
     name: string;
     url: string;
   };
+}
+
+export interface Payment {
+  /** Identifier of the payment. It grants access to the payment’s status. */
+  payment_id: string;
+  kind: 'checkout' | 'x402' | 'metered' | 'renewal' | 'recovered';
+  /** Payment rail. GET /v1/access/rails lists them. */
+  rail_id: string;
+  product_id: string;
+  /** Last part of the checkout page’s URL: lower-case letters, digits and hyphens. Derived from the name by default. */
+  slug: string;
+  status: 'PENDING_SIGNATURE' | 'PENDING_CONFIRMATION' | 'CONFIRMED' | 'FAILED';
+  failure_code?: 'session_expired' | 'underpaid' | 'transaction_failed' | 'replaced' | 'collection_failed';
+  /** Human-readable form of `failure_code`. */
+  failure_reason?: string;
+  /** Price of this payment, fixed when the session began. */
+  price: Money;
+  /** Service fee, paid in the same transaction as the price; absent if none applies. */
+  fee?: Money;
+  /** Service fee that this transaction did not pay, because the merchant received the whole amount. */
+  fee_owed?: Money;
+  /** Amount for the merchant after the fee. Merchant view only. */
+  net?: Money;
+  /** Amount above the price. */
+  overpaid?: Money;
+  payer_wallet?: string;
+  recipient_wallet: string;
+  /** Memo that the transaction must carry to be matched to this payment. */
+  memo: string;
+  /** Read-only keys that the transaction must include. The service finds payments by them. */
+  references: string[];
+  tx_signature?: string;
+  slot?: number;
+  block_time?: Timestamp;
+  /** Time at which the payment was confirmed on the chain. */
+  confirmed_at?: Timestamp;
+  finalized_at?: Timestamp;
+  /** Time at which the chain dropped the confirmed transaction. Access was revoked, and is restored if the transaction lands after all. */
+  orphaned_at?: Timestamp;
+  expires_at: Timestamp;
+  /** Your own name for the customer. Merchant view only. */
+  customer_ref?: string;
+  membership_id?: string;
+  receipt_id?: string;
+  /** Identifier of the payment that this money had missed. */
+  recovers_payment_id?: string;
+  /** Exchange rate, if the price was converted into the paid asset. */
+  price_quote?: PriceQuote;
+  /** Identity that the buyer proved. Merchant view only. */
+  buyer_identity?: {
+    provider: 'telegram' | 'discord';
+    /** Buyer’s user id on the messaging platform. */
+    provider_user_id: string;
+    /** Buyer’s user name on the messaging platform. */
+    username?: string;
+  };
+  /** Metadata of the payment session, else of the hand-off. Merchant view only. */
+  metadata?: Record<string, string>;
+  /** Ten largest unmatched amounts. Each one has an event, and is accepted by its signature. Merchant view only. */
+  unmatched?: UnmatchedPayment[];
+  /** Money that arrived and does not pay this payment. Visible to the buyer only. */
+  seen?: SeenMoney;
+  /** Refunds to the paying wallet, as found on the chain. */
+  refunded?: Refund[];
+  /** End of the buyer’s access by a confirmed payment, later purchases included. Absent if the access has no end. Buyer view only. */
+  access_until?: Timestamp;
+  /** Access of the buyer to the chat or guild. Shown only with the buyer’s `X-Svc-Identity-Session`. */
+  delivery?: BuyersDelivery;
+  /** Current state of the native subscription of a confirmed payment. Buyer view only. */
+  renewal?: {
+    status: 'pending' | 'active' | 'past_due' | 'requires_reapproval' | 'cancel_requested' | 'cancelled' | 'expired';
+    /** Time of the next charge. Absent if nothing further is charged. */
+    next_charge_at?: Timestamp;
+  };
+  /** Name that the client of an x402 payment gave it (extension `payment-identifier`). It names one payment of the product. */
+  payment_identifier?: string;
+  /** Identifier of the native subscription that paid. */
+  authorization_id?: string;
+  /** Remaining steps of a checkout that starts a subscription, while it can be paid. */
+  subscription?: Subscribing;
+  /** True for real money, false for the sandbox. */
+  livemode: boolean;
+  created_at: Timestamp;
+  updated_at: Timestamp;
+  /** Version of the object. Each change increases it. */
+  version: number;
+  /** Milliseconds to wait before the next poll; null if the status is final. */
+  poll_after_ms: number | null;
 }
 
 export interface InvoiceLine {
@@ -2107,63 +2042,6 @@ export interface Entitlement {
   updated_at: Timestamp;
 }
 
-export interface MeteredSession {
-  session_id: string;
-  status: 'created' | 'open' | 'closing' | 'closed' | 'expired' | 'failed';
-  product_id: string;
-  /** Customer: a wallet, or your own name for the customer. Requests name exactly one. */
-  customer?: {
-    wallet_address?: string;
-    /** Your own name for the customer: 1 to 180 characters, no control characters, no leading or trailing space. Compared after Unicode NFC. */
-    customer_ref?: string;
-  };
-  /** Address of the payment channel, once it exists. */
-  channel_id?: string;
-  /** Address of the payment-channels program that owns the channel. */
-  channel_program: string;
-  /** URL at which the buyer’s client opens, pays, tops up and closes the session. */
-  authorize_url: string;
-  /** URL at which your server reserves an amount before it delivers. */
-  deliveries_url: string;
-  /** URL at which the buyer’s client pays for a delivery with a voucher. */
-  commits_url: string;
-  /** Challenge of the session: the value of `WWW-Authenticate` and its decoded request. Only in the response that creates the session. */
-  challenge?: {
-    /** Value of `WWW-Authenticate` that asks the buyer to open the channel. */
-    header: string;
-    request: Record<string, unknown>;
-  };
-  /** Maximum deposit of the channel. */
-  cap: Money;
-  /** Deposit of the buyer, as recorded on the chain. */
-  deposit: Money;
-  /** Highest amount that vouchers promise. */
-  cumulative: Money;
-  /** Amount reserved by deliveries that are not paid yet. */
-  reserved: Money;
-  /** Part of the promised amount that is settled on the chain. */
-  settled: Money;
-  /** Price of one unit, for deliveries that are counted in units. */
-  unit_price?: Money;
-  /** Minimum increase from one voucher to the next. */
-  min_voucher_delta: Money;
-  /** Seconds without use after which the session is closed, unless an amount is reserved. */
-  idle_timeout_seconds: number;
-  /** Minimum time to settle after the payer asks to close the channel, in seconds. */
-  grace_period_seconds: number;
-  payer?: string;
-  /** Public key that signs the channel’s vouchers. */
-  authorized_signer?: string;
-  /** Time until which the session can be opened. */
-  expires_at: Timestamp;
-  /** True for real money, false for the sandbox. */
-  livemode: boolean;
-  created_at: Timestamp;
-  updated_at: Timestamp;
-  /** Version of the object. Each change increases it. */
-  version: number;
-}
-
 export interface ExportedCheckout {
   id: string;
   product_id: string;
@@ -2331,6 +2209,31 @@ export interface BuyerExport {
   truncated: string[];
 }
 
+export interface InvoiceDetails {
+  /** Name of the party. */
+  name?: string;
+  /** Postal address. */
+  address?: string;
+  /** Tax number. */
+  tax_id?: string;
+  email?: string;
+}
+
+export interface InvoiceDetailsRequest {
+  /** Name of the party. */
+  name?: string;
+  /** Postal address. */
+  address?: string;
+  /** Tax number. */
+  tax_id?: string;
+  email?: string;
+  account_id?: string;
+}
+
+export interface BuyerErasureRequest {
+  account_id: string;
+}
+
 export interface ReceiptVerification {
   /** True if the receipt is authentic and its payment is still valid. */
   valid: boolean;
@@ -2494,6 +2397,8 @@ export interface SentWebhookDelivery extends WebhookDelivery {
     error?: string;
   }[];
 }
+
+export type EventTypeName = EventType;
 
 /** Previous values of the changed fields, if known. */
 export type PreviousValues = Record<string, unknown>;
@@ -2947,6 +2852,66 @@ export type ConsumeRequest = {
       external_product_id: string;
     }
 );
+
+export interface SetupManifestRequest {
+  /** Secret of the setup, as shown when the setup was created. */
+  setup_secret: string;
+  /** Version of the manifest format: `1`. */
+  manifest_version: '1';
+  name: string;
+  description?: string;
+  /** https URL of the agent’s home page. Never fetched. */
+  homepage_url?: string;
+  /** Contact email of the agent’s operator. */
+  contact_email?: string;
+  /** Resources for sale, by URL. The service never fetches them. */
+  resources?: {
+    method: string;
+    /** Public https URL. The service never fetches it. */
+    url: string;
+    /** `external_product_id` or name of one of `products`. */
+    product_ref: string;
+    units?: number;
+  }[];
+  products?: {
+    /** Your own name for the product: up to 180 characters, unique within its mode. Send either this or `product_id`. */
+    external_product_id?: string;
+    /** Name of the product, as buyers see it. */
+    name: string;
+    /** Description of the product, as buyers see it. */
+    description?: string;
+    price: ManifestAmount;
+    /** Most USDC that one payer may pay for this product by x402 in one day (UTC). */
+    max_per_payer_per_day?: ManifestAmount;
+    /** Units per purchase; null: no limit. Defaults to 1 for `api` products and null for all others. Send null to sell an API by time. */
+    usage_units?: number;
+    /** Days of access per purchase; null: no time limit. Defaults to 30, or to null for `api` products without automatic renewal. */
+    access_period_days?: number;
+    /** Routes that the product sells, shown to agents and catalogues. */
+    discovery?: DiscoveryInput | null;
+  }[];
+  payout?: {
+    /** Payment rail. GET /v1/access/rails lists them. */
+    rail_id: string;
+    wallet_address: string;
+  };
+  /** Webhook endpoints. */
+  webhooks?: {
+    /** URL that receives the events. */
+    url: string;
+    /** Event types to send: `payment.confirmed`, a group such as `payment.*`, or `*`. GET /v1/webhooks/event-types lists them. */
+    event_types: string[];
+  }[];
+  /** Requested permissions of the live key: `read`, `execute`. */
+  requested_permissions?: string[];
+  /** Spending limits in USDC for payments with the setup secret. Days are UTC. */
+  spend_limits?: {
+    per_payment?: ManifestAmount;
+    /** Maximum per day (UTC). */
+    per_day?: ManifestAmount;
+  };
+  live_requested?: boolean;
+}
 
 export interface SettleResponse {
   success: true;
@@ -3445,66 +3410,6 @@ export interface SetupIntentStatusRequest {
   setup_secret: string;
 }
 
-export interface SetupManifestRequest {
-  /** Secret of the setup, as shown when the setup was created. */
-  setup_secret: string;
-  /** Version of the manifest format: `1`. */
-  manifest_version: '1';
-  name: string;
-  description?: string;
-  /** https URL of the agent’s home page. Never fetched. */
-  homepage_url?: string;
-  /** Contact email of the agent’s operator. */
-  contact_email?: string;
-  /** Resources for sale, by URL. The service never fetches them. */
-  resources?: {
-    method: string;
-    /** Public https URL. The service never fetches it. */
-    url: string;
-    /** `external_product_id` or name of one of `products`. */
-    product_ref: string;
-    units?: number;
-  }[];
-  products?: {
-    /** Your own name for the product: up to 180 characters, unique within its mode. Send either this or `product_id`. */
-    external_product_id?: string;
-    /** Name of the product, as buyers see it. */
-    name: string;
-    /** Description of the product, as buyers see it. */
-    description?: string;
-    price: ManifestAmount;
-    /** Most USDC that one payer may pay for this product by x402 in one day (UTC). */
-    max_per_payer_per_day?: ManifestAmount;
-    /** Units per purchase; null: no limit. Defaults to 1 for `api` products and null for all others. Send null to sell an API by time. */
-    usage_units?: number;
-    /** Days of access per purchase; null: no time limit. Defaults to 30, or to null for `api` products without automatic renewal. */
-    access_period_days?: number;
-    /** Routes that the product sells, shown to agents and catalogues. */
-    discovery?: DiscoveryInput | null;
-  }[];
-  payout?: {
-    /** Payment rail. GET /v1/access/rails lists them. */
-    rail_id: string;
-    wallet_address: string;
-  };
-  /** Webhook endpoints. */
-  webhooks?: {
-    /** URL that receives the events. */
-    url: string;
-    /** Event types to send: `payment.confirmed`, a group such as `payment.*`, or `*`. GET /v1/webhooks/event-types lists them. */
-    event_types: string[];
-  }[];
-  /** Requested permissions of the live key: `read`, `execute`. */
-  requested_permissions?: string[];
-  /** Spending limits in USDC for payments with the setup secret. Days are UTC. */
-  spend_limits?: {
-    per_payment?: ManifestAmount;
-    /** Maximum per day (UTC). */
-    per_day?: ManifestAmount;
-  };
-  live_requested?: boolean;
-}
-
 export interface RefundTransactionRequest {
   /** Amount to refund. Defaults to the rest of price and overpayment. */
   amount?: {
@@ -3630,6 +3535,63 @@ export interface TestPaymentRequest {
   outcome?: 'paid' | 'underpaid' | 'declined' | 'late' | 'overpaid';
   /** Name of a persistent test wallet. By default a new one is used each time. */
   wallet?: string;
+}
+
+export interface MeteredSession {
+  session_id: string;
+  status: 'created' | 'open' | 'closing' | 'closed' | 'expired' | 'failed';
+  product_id: string;
+  /** Customer: a wallet, or your own name for the customer. Requests name exactly one. */
+  customer?: {
+    wallet_address?: string;
+    /** Your own name for the customer: 1 to 180 characters, no control characters, no leading or trailing space. Compared after Unicode NFC. */
+    customer_ref?: string;
+  };
+  /** Address of the payment channel, once it exists. */
+  channel_id?: string;
+  /** Address of the payment-channels program that owns the channel. */
+  channel_program: string;
+  /** URL at which the buyer’s client opens, pays, tops up and closes the session. */
+  authorize_url: string;
+  /** URL at which your server reserves an amount before it delivers. */
+  deliveries_url: string;
+  /** URL at which the buyer’s client pays for a delivery with a voucher. */
+  commits_url: string;
+  /** Challenge of the session: the value of `WWW-Authenticate` and its decoded request. Only in the response that creates the session. */
+  challenge?: {
+    /** Value of `WWW-Authenticate` that asks the buyer to open the channel. */
+    header: string;
+    request: Record<string, unknown>;
+  };
+  /** Maximum deposit of the channel. */
+  cap: Money;
+  /** Deposit of the buyer, as recorded on the chain. */
+  deposit: Money;
+  /** Highest amount that vouchers promise. */
+  cumulative: Money;
+  /** Amount reserved by deliveries that are not paid yet. */
+  reserved: Money;
+  /** Part of the promised amount that is settled on the chain. */
+  settled: Money;
+  /** Price of one unit, for deliveries that are counted in units. */
+  unit_price?: Money;
+  /** Minimum increase from one voucher to the next. */
+  min_voucher_delta: Money;
+  /** Seconds without use after which the session is closed, unless an amount is reserved. */
+  idle_timeout_seconds: number;
+  /** Minimum time to settle after the payer asks to close the channel, in seconds. */
+  grace_period_seconds: number;
+  payer?: string;
+  /** Public key that signs the channel’s vouchers. */
+  authorized_signer?: string;
+  /** Time until which the session can be opened. */
+  expires_at: Timestamp;
+  /** True for real money, false for the sandbox. */
+  livemode: boolean;
+  created_at: Timestamp;
+  updated_at: Timestamp;
+  /** Version of the object. Each change increases it. */
+  version: number;
 }
 
 export interface TestPayment {
@@ -3811,6 +3773,14 @@ export interface PayerLimit {
   /** Sum of the payments of this payer for the product on that day, pending ones included. */
   paid: Money;
   day: string;
+}
+
+export interface ErasureRequest {
+  /** Customers that the buyer is, or bought for. */
+  customer_ids: string[];
+  wallet_address?: string;
+  email?: string;
+  requested_at: Timestamp;
 }
 
 export interface PayoutWalletPage {
@@ -4061,7 +4031,7 @@ export interface NativeSubscriptionPage {
 
 export interface Event {
   id: string;
-  type: EventType;
+  type: EventTypeName;
   /** True for a test event: an example without a real object. Event lists do not contain it. */
   test?: true;
   created_at: Timestamp;
@@ -4288,6 +4258,11 @@ export interface ListBuyerSubscriptionsQuery {
   account_id?: string;
 }
 
+export interface GetInvoiceDetailsQuery {
+  /** Identifier of the account. */
+  account_id?: string;
+}
+
 export interface ListReceiptsQuery {
   /** Page number, from 1. */
   page?: number;
@@ -4357,7 +4332,7 @@ export interface ListWebhookEventsQuery {
   /** Number of entries per page. */
   per_page?: number;
   /** Return only events of this type. */
-  event_type?: EventType;
+  event_type?: EventTypeName;
   /** Identifier of an event. The list begins after it. A list that is read by this cursor has no limit of 10,000 rows. */
   after?: string;
 }
@@ -4370,7 +4345,7 @@ export interface ListIntegrationEventsQuery {
   /** Maximum number of entries. */
   limit?: number;
   /** Return only events of this type. */
-  event_type?: EventType;
+  event_type?: EventTypeName;
   /** Identifier of an event. The list begins after it. A list that is read by this cursor has no limit of 10,000 rows. */
   after?: string;
 }

@@ -1,3 +1,6 @@
+import { hex } from '#core/encoding.ts';
+import { buyerKeyOf } from '#rules/access/buyers.ts';
+import { signText } from '../chain/wallet.ts';
 import { type Merchant, strangerAddress, type World } from '../world.ts';
 
 /** Optional-key writes about customers, buyers and memberships. `merchant`: the caller, who is made after this is called. */
@@ -29,6 +32,18 @@ export function customerWrites(w: World, merchant: () => Merchant) {
       const effects = () => readNumber('SELECT count(*) AS n FROM mails WHERE address = ?', email);
       const headers = { 'CF-Connecting-IP': strangerAddress() };
       return { path: '/v1/buyer/email-link', by: null, headers, body: { email }, other: { email: `x${email}` }, effects };
+    },
+    'POST /v1/buyer/erasure': async () => {
+      const wallet = await w.chain.wallet();
+      await w.purchase(await w.product(merchant()), wallet);
+      const { message, message_nonce } = (await w.call('POST', '/v1/buyer/wallet/nonce', { body: { wallet_address: wallet.address } }))
+        .body;
+      const proof = { wallet_address: wallet.address, signed_message: await signText(wallet, message), message_nonce };
+      const by = (await w.call('POST', '/v1/buyer/wallet', { body: proof })).body.token;
+      const key = hex.encode(buyerKeyOf({ kind: 'wallet', wallet_address: wallet.address })).toUpperCase();
+      const effects = () => readNumber('SELECT count(*) AS n FROM buyer_details WHERE hex(buyer_key) = ?', key);
+      const body = { account_id: merchant().userId };
+      return { path: '/v1/buyer/erasure', by, body, other: { account_id: crypto.randomUUID() }, effects };
     },
     'PATCH /v1/customers/{customer_id}': async () => {
       const { customer_id: id } = (await post(unique())).body;

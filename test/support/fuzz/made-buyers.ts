@@ -8,7 +8,7 @@ import type { World } from '../world.ts';
 type Maker = (w: World, tenant: Tenant) => Promise<Record<string, string[]>>;
 
 /** Routes of a signed-in buyer. Each has a person of its own, with the token of a buyer. */
-export const OF_BUYER = /\/v1\/buyer(?:$|\/(?:purchases|access|subscriptions|logout|memberships))/;
+export const OF_BUYER = /\/v1\/buyer(?:$|\/(?:purchases|access|subscriptions|logout|memberships|export|receipts|invoice-details|erasure))/;
 
 async function makeWalletProof(w: World, wallet: Awaited<ReturnType<World['chain']['wallet']>>) {
   const { body } = await w.call('POST', '/v1/buyer/wallet/nonce', { body: { wallet_address: wallet.address } });
@@ -52,7 +52,8 @@ export const BUYER_MAKERS: [RegExp, Maker][] = [
       const body = await makeWalletProof(w, wallet);
       const account_id = [merchant.userId];
       merchant.token = (await w.call('POST', '/v1/buyer/wallet', { body })).body.token;
-      return { membership_id: [confirmed.membership_id], account_id };
+      const receipt_id = [confirmed.payment.receipt_id];
+      return { membership_id: [confirmed.membership_id], account_id, receipt_id };
     },
   ],
 ];

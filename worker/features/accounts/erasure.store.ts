@@ -19,7 +19,7 @@ import { supportMessages, supportTickets } from '#platform/db/tables/office/supp
 import { payments } from '#platform/db/tables/payments.ts';
 import { accessApps, products } from '#platform/db/tables/products.ts';
 import { railSettings } from '#platform/db/tables/rails.ts';
-import { brandLogos, receiptMetadata } from '#platform/db/tables/receipts.ts';
+import { brandLogos, buyerDetails, receiptMetadata } from '#platform/db/tables/receipts.ts';
 import { webhookDeliveries, webhookEndpoints } from '#platform/db/tables/webhooks.ts';
 import { stepRows, updateUnversioned } from '#platform/db/versioned.ts';
 
@@ -39,6 +39,7 @@ export function eraseWhatNames(ctx: Shard, accountId: AccountId, max: number): W
   const ofKeys = and(eq(apiKeys.merchantId, accountId), inArray(apiKeys.livemode, both), ne(apiKeys.name, ''));
   const ofApps = and(eq(accessApps.merchantId, accountId), inArray(accessApps.livemode, both), ne(accessApps.name, ''));
   const ofMetadata = and(eq(receiptMetadata.merchantId, accountId), inArray(receiptMetadata.livemode, both));
+  const ofDetails = and(eq(buyerDetails.merchantId, accountId), inArray(buyerDetails.livemode, both));
   const ofCustomers = and(eq(customers.merchantId, accountId), inArray(customers.livemode, both));
   const ofHandoffs = and(eq(handoffs.merchantId, accountId), inArray(handoffs.livemode, both), isNull(handoffs.paymentId));
   const ofProducts = and(eq(products.merchantId, accountId), inArray(products.livemode, both), isNotNull(products.payoutWallet));
@@ -72,6 +73,7 @@ export function eraseWhatNames(ctx: Shard, accountId: AccountId, max: number): W
     db.delete(brandLogos).where(eq(brandLogos.merchantId, accountId)),
     db.delete(sellerDomains).where(eq(sellerDomains.merchantId, accountId)),
     db.delete(receiptMetadata).where(upTo(db, receiptMetadata, ofMetadata, max)),
+    db.delete(buyerDetails).where(upTo(db, buyerDetails, ofDetails, max)),
     ...eraseOffice(ctx, accountId, max),
     eraseAnswers(ctx, accountId, max),
     db.delete(handoffs).where(upTo(db, handoffs, ofHandoffs, max)),

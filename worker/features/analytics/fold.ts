@@ -1,4 +1,5 @@
 import { CUSTOMER_EVENT_TYPES, planFoldedCustomers } from '#features/customers/fold.ts';
+import { planBilledReceipts } from '#features/receipts/buyer-details.ts';
 import type { Db, Scope, Shard } from '#platform/context.ts';
 import { commit, type Write } from '#platform/db/commit.ts';
 import { mayGoOn, type Swept } from '#platform/db/sweeps.ts';
@@ -29,7 +30,7 @@ const FOLDED_EVENT_TYPES = [...METRIC_EVENT_TYPES, ...CUSTOMER_EVENT_TYPES];
 const STEPS_MAX = 100;
 
 /**
- * Folds new events into metrics and customers, and ended deliveries, live first, so that live metrics do not wait for the sandbox. Each step commits its sums and the
+ * Folds new events into metrics, customers and the billed parties of receipts, and ended deliveries, live first, so that live metrics do not wait for the sandbox. Each step commits its sums and the
  * cursor in one batch, so a crash neither loses nor doubles anything.
  */
 export async function sweepAnalytics(ctx: Shard): Promise<Swept> {
@@ -55,7 +56,8 @@ async function foldEvents(ctx: Shard, cursor: AnalyticsCursor): Promise<number> 
     ctx.db,
     each.map(({ event, deltas }) => ({ event, counts: countsOf(...deltas.map(({ counts }) => counts)) })),
   );
-  const writes = [...stepAnalyticsCursor(ctx, cursor, after), ...ofCustomers];
+  const billed = await planBilledReceipts(ctx.db, found, ctx.now);
+  const writes = [...stepAnalyticsCursor(ctx, cursor, after), ...ofCustomers, ...billed];
   await fold(
     ctx,
     writes,

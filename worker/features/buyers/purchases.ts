@@ -44,10 +44,15 @@ async function readFilter(scope: Scope, { subject }: BuyerSession): Promise<Paym
 }
 
 /** Lists purchases of all these sellers, newest first. */
-export const listPurchases = (session: BuyerSession, sellers: readonly Seller[], page: PageRequest): Promise<Listed<Purchase>> =>
+export const listPurchases = (
+  session: BuyerSession,
+  sellers: readonly Seller[],
+  page: PageRequest,
+  only: Pick<PaymentFilter, 'paymentId'> = {},
+): Promise<Listed<Purchase>> =>
   mergePages(sellers, page, {
     read: async ({ scope }, part) => {
-      const { items, total } = await listPayments(scope, await readFilter(scope, session), part);
+      const { items, total } = await listPayments(scope, { ...(await readFilter(scope, session)), ...only }, part);
       return { items: items as Payment[], total };
     },
     timeOf: ({ createdAt }) => createdAt,

@@ -43,6 +43,17 @@ export const CustomerRecordBody = z
   .openapi('CustomerRecord');
 export type CustomerResource = z.infer<typeof CustomerRecordBody>;
 
+/** Request of a buyer, who proved the wallet or address, or came by the merchant's own link. */
+export const ErasureRequestBody = z
+  .object({
+    customer_ids: z.array(CustomerUuid).describe('Customers that the buyer is, or bought for.'),
+    wallet_address: z.string().optional(),
+    email: z.string().optional(),
+    requested_at: Timestamp,
+  })
+  .openapi('ErasureRequest');
+export type ErasureRequest = z.infer<typeof ErasureRequestBody>;
+
 /** Customer as it is shown. */
 export interface ShownCustomer {
   row: CustomerRow;

@@ -13,7 +13,7 @@ import { EntitlementUuid, given, MembershipUuid, orNull, PaidThrough, ProductUui
 import type { Customer, EntitlementSnapshot } from '#rules/balance.ts';
 import { CustomerUuid } from './resource.ts';
 import { listHeldAuthorizations, listHeldProducts, loadHoldings } from './state.store.ts';
-import { customerKeyOf, findCustomerRow, isKnownCustomer, listKeysOfEmail, withSurvivors } from './store.ts';
+import { customerKeyOf, findCustomerRow, isKnownCustomer, listKeysOfEmail, loadSurvivors } from './store.ts';
 
 export const STATE_PRODUCTS_MAX = 50;
 
@@ -80,7 +80,7 @@ export async function findNamedKey(
     if (row) return customerKeyOf(row);
     return (await isKnownCustomer(ctx, key)) ? key : raise('not_found');
   }
-  const found = await withSurvivors(ctx, await listKeysOfEmail(ctx, email.trim().toLowerCase()));
+  const found = await loadSurvivors(ctx, await listKeysOfEmail(ctx, email.trim().toLowerCase()));
   if (found.size > 1) {
     const detail = 'Several customers have this email address. Name one by customer_ref or wallet_address.';
     throw new ApiError('state_conflict', { detail, meta: { customer_ids: [...found.keys()] } });

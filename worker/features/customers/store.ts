@@ -100,7 +100,7 @@ export async function listKeysOfEmail(scope: Scope, email: string): Promise<Map<
 }
 
 /** Replaces customers that were merged away by those that survived. */
-export async function withSurvivors(scope: Scope, found: ReadonlyMap<CustomerId, Customer>): Promise<Map<CustomerId, Customer>> {
+export async function loadSurvivors(scope: Scope, found: ReadonlyMap<CustomerId, Customer>): Promise<Map<CustomerId, Customer>> {
   const gone = await scope.db
     .select({ id: customers.id, into: customers.mergedInto })
     .from(customers)

@@ -1,4 +1,5 @@
 import { and, asc, desc, eq, inArray, type SQL, sql } from 'drizzle-orm';
+import { equalBytes } from '#core/crypto.ts';
 import { raise } from '#core/errors.ts';
 import type { AccountId, PaymentId, ReceiptId } from '#core/ids.ts';
 import { PER_PAGE } from '#core/limits.ts';
@@ -217,6 +218,10 @@ export async function loadArchivedReceipts(ctx: Shard, rows: readonly (StoredRec
 export const findMetadata = (db: Db, receiptId: ReceiptId) =>
   db.select().from(receiptMetadata).where(eq(receiptMetadata.receiptId, receiptId)).get();
 
+/** True if a buyer's subject wrote the billed party of a receipt. */
+export const isBilledBy = ({ billedBy }: { billedBy: Uint8Array | null }, buyerKey: Uint8Array): boolean =>
+  billedBy !== null && equalBytes(billedBy, buyerKey);
+
 export async function listMetadata(db: Db, receiptIds: readonly ReceiptId[]): Promise<Map<ReceiptId, InvoiceMetadata>> {
   if (receiptIds.length === 0) return new Map();
   const rows = await db
@@ -231,14 +236,23 @@ export async function listMetadata(db: Db, receiptIds: readonly ReceiptId[]): Pr
 }
 
 /** Stores a receipt's metadata as `version`. Aborts the batch if another change was faster. */
-export function storeMetadata(ctx: Scope, receipt: StoredReceipt, metadata: InvoiceMetadata, version: number): Write[] {
+export function storeMetadata(
+  ctx: Scope,
+  receipt: StoredReceipt,
+  metadata: InvoiceMetadata,
+  { version, billedBy }: { version: number; billedBy: Uint8Array | null },
+): Write[] {
   const { db, merchantId, livemode, now: updatedAt } = ctx;
   const receiptId = receipt.id;
   if (version === 1) {
     const rowNumber = sql`coalesce((SELECT rowid FROM ${receipts} WHERE ${eq(receipts.id, receiptId)}),
       (SELECT ${archivedReceipts.rowNumber} FROM ${archivedReceipts} WHERE ${eq(archivedReceipts.id, receiptId)}))`;
     const { productName } = receipt;
-    return [db.insert(receiptMetadata).values({ receiptId, merchantId, livemode, rowNumber, productName, metadata, version, updatedAt })];
+    return [
+      db
+        .insert(receiptMetadata)
+        .values({ receiptId, merchantId, livemode, rowNumber, productName, metadata, billedBy, version, updatedAt }),
+    ];
   }
-  return casUpdate(ctx, receiptMetadata, { receiptId, version: version - 1 }, { metadata, updatedAt });
+  return casUpdate(ctx, receiptMetadata, { receiptId, version: version - 1 }, { metadata, billedBy, updatedAt });
 }

@@ -160,8 +160,10 @@ export const toDeliveryResource = (delivery: Delivery): z.infer<typeof DeliveryB
   ...given('completed_at', isoOrNull(delivery.completedAt)),
 });
 
+const EventTypeName = z.enum(EVENT_TYPES).openapi('EventTypeName');
+
 export const EventQuery = {
-  event_type: z.enum(EVENT_TYPES).optional().describe('Return only events of this type.'),
+  event_type: EventTypeName.optional().describe('Return only events of this type.'),
   after: z
     .string()
     .max(64)
@@ -183,7 +185,7 @@ export const PreviousValues = z
 export const EventBody = z
   .object({
     id: z.string(),
-    type: z.enum(EVENT_TYPES),
+    type: EventTypeName,
     test: z.literal(true).optional().describe('True for a test event: an example without a real object. Event lists do not contain it.'),
     created_at: Timestamp,
     livemode: Livemode,

@@ -153,8 +153,11 @@ const Problem = z.object({
     .optional()
     .describe('Details of an `unknown_field`: the closest known field, if any.'),
 });
+const ErrorCodeName = z
+  .enum(Object.keys(ERRORS) as [ErrorCode, ...ErrorCode[]])
+  .openapi('ErrorCode', { description: 'Machine-readable error code. Branch on this.' });
 const errorFields = {
-  code: z.enum(Object.keys(ERRORS) as [ErrorCode, ...ErrorCode[]]).describe('Machine-readable error code. Branch on this.'),
+  code: ErrorCodeName,
   request_id: z.string().describe('Identifier of the request in the operator’s log.'),
   docs_url: z.string().describe('URL of a page that explains the error.'),
   retryable: z.boolean().describe('True if the same request may succeed later.'),

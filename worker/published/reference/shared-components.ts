@@ -41,11 +41,15 @@ interface Document {
 /** Names for sets of codes that many responses share. */
 const FAMILIES: [name: string, codes: ErrorCode[]][] = [
   ['KeyMalformed', ['idempotency_key_required', 'idempotency_key_too_long', 'idempotency_key_invalid']],
+  ['Conflict', ['idempotency_conflict', 'idempotency_in_progress', 'idempotency_race', 'state_conflict']],
   ['KeyConflict', ['idempotency_conflict', 'idempotency_in_progress', 'idempotency_race']],
+  ['TooLarge', ['payload_too_large']],
   ['MediaType', ['unsupported_media_type']],
-  ['InvalidRequest', ['validation_error', 'unknown_field']],
+  ['Invalid', ['validation_error', 'unknown_field']],
   ['Forbidden', ['invalid_authorization', 'account_suspended', 'account_deleted']],
+  ['Unauthorized', ['invalid_authorization']],
   ['AccountClosed', ['account_suspended', 'account_deleted']],
+  ['Internal', ['internal_error']],
   ['Unavailable', ['temporarily_unavailable', 'misconfigured']],
 ];
 
@@ -126,9 +130,9 @@ function toErrorResponse(status: string, { [CODES]: codes = [], 'x-name': _, ...
   return { ...response, description: PHRASES[status]!, headers: errorHeaders(status, codes, isMpp), content };
 }
 
-/** Parameters by name. A required header has another component than the optional one. */
-const parameterName = ({ name, in: location, required }: Parameter): string =>
-  location === 'header' && required ? `${name}-Required` : name;
+/** Names of a component for a parameter, the preferred one first: a filter and a part of the path may have one name. */
+const parameterNames = ({ name, in: location, required }: Parameter): string[] =>
+  location === 'header' && required ? [`${name}-Required`] : [name, `${name}-${location}`];
 const REPEATED_MIN = 2;
 
 /** `setup_intent_id`: setup intent. */
@@ -150,16 +154,19 @@ function shareParameters(operations: Operation[]): Record<string, Parameter> {
   const all = operations.flatMap(({ parameters = [] }) => parameters as Parameter[]);
   for (const parameter of all) uses.set(JSON.stringify(parameter), (uses.get(JSON.stringify(parameter)) ?? 0) + 1);
   const shared: Record<string, Parameter> = {};
+  const nameOf = new Map<string, string>();
   for (const [text, count] of [...uses].toSorted(([, a], [, b]) => b - a)) {
     const parameter = JSON.parse(text) as Parameter;
-    if (count >= REPEATED_MIN) shared[parameterName(parameter)] ??= parameter;
+    const name = parameterNames(parameter).find((free) => !shared[free]);
+    if (count < REPEATED_MIN || !name) continue;
+    shared[name] = parameter;
+    nameOf.set(text, name);
   }
   for (const operation of operations)
-    operation.parameters = (operation.parameters as Parameter[] | undefined)?.map((parameter) =>
-      JSON.stringify(shared[parameterName(parameter)]) === JSON.stringify(parameter)
-        ? { $ref: `#/components/parameters/${parameterName(parameter)}` }
-        : parameter,
-    );
+    operation.parameters = (operation.parameters as Parameter[] | undefined)?.map((parameter) => {
+      const name = nameOf.get(JSON.stringify(parameter));
+      return name ? { $ref: `#/components/parameters/${name}` } : parameter;
+    });
   return shared;
 }
 
@@ -174,6 +181,11 @@ const FOLLOWED: [name: string, before: string][] = [
   ['RefundTransactionRequest', 'SetupManifestRequest'],
   ['PaymentSessionRequest', 'Product'],
   ['Fix', 'Listing'],
+  ['Payment', 'ReceiptDocument'],
+  ['UpdateProductRequest', 'Offer'],
+  ['SetupManifestRequest', 'ConsumeRequest'],
+  ['MeteredSession', 'TestPaymentRequest'],
+  ['ApiKey', 'Account'],
 ];
 
 /** Schemas in the order of their first use, but for `FOLLOWED`, and events at the end. */

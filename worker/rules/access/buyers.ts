@@ -17,6 +17,10 @@ export const SELLERS_MAX = 50;
 /** Spelling of an address that memberships and payments have, one per mailbox. */
 export const buyersAddressOf = (email: string): string => email.trim().normalize('NFC').toLowerCase();
 
-/** Half of the SHA-256 of a subject, by which its sellers are found. */
-export const buyerKeyOf = (subject: OpenSubject): Uint8Array =>
-  sha256(utf8(subject.kind === 'wallet' ? `wallet:${subject.wallet_address}` : `email:${subject.email}`)).slice(0, 16);
+const textOf = (subject: BuyerSubject): string => {
+  if (subject.kind === 'wallet') return `wallet:${subject.wallet_address}`;
+  return subject.kind === 'email' ? `email:${subject.email}` : `customer:${subject.customer_id}`;
+};
+
+/** Half of the SHA-256 of a subject, by which its sellers and details are found. */
+export const buyerKeyOf = (subject: BuyerSubject): Uint8Array => sha256(utf8(textOf(subject))).slice(0, 16);

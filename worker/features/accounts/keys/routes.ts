@@ -16,6 +16,7 @@ import { changeKey, rollKey } from './change.ts';
 import { announceKey, createKey, recordedKey } from './keys.ts';
 import { UNRESTRICTED } from './restrictions.ts';
 
+const Scope = z.enum(KEY_SCOPES).openapi('KeyScope');
 const KeyBody = z
   .object({
     id: z.uuid(),
@@ -26,7 +27,7 @@ const KeyBody = z
     last_used_at: orNull(Timestamp),
     created_at: Timestamp,
     revoked_at: orNull(Timestamp),
-    scopes: orNull(z.array(z.enum(KEY_SCOPES))).describe('Operations that the key may call, besides its permissions. `null`: all.'),
+    scopes: orNull(z.array(Scope)).describe('Operations that the key may call, besides its permissions. `null`: all.'),
     expires_at: orNull(Timestamp).describe('Time from which the key is refused. `null`: never.'),
     allowed_ips: orNull(z.array(z.string())).describe('Networks from which the key is accepted. `null`: all.'),
     created_by: z.object({
@@ -58,7 +59,7 @@ const KeyBody = z
 
 const KeyName = ShownName(120);
 const Scopes = z
-  .array(z.enum(KEY_SCOPES))
+  .array(Scope)
   .min(1)
   .transform((scopes) => [...new Set(scopes)]);
 const FutureTime = z.iso.datetime({ offset: true }).transform((time) => Date.parse(time));
@@ -71,7 +72,7 @@ const AllowedIps = z
 const restrictions = {
   scopes: Scopes.nullable()
     .optional()
-    .openapi({ type: ['array', 'null'], items: { type: 'string', enum: [...KEY_SCOPES] }, minItems: 1 })
+    .openapi({ type: ['array', 'null'], items: { $ref: '#/components/schemas/KeyScope' }, minItems: 1 })
     .describe('Operations that the key may call, besides its permissions. `<group>:write` includes `<group>:read`. Omit for all.'),
   expires_at: FutureTime.nullable()
     .optional()

@@ -20,6 +20,8 @@ const partyFields = {
   tax_id: ShownName(64).describe('Tax number.'),
 };
 const buyerFields = { ...partyFields, email: z.email().max(254) };
+/** Fields that a buyer may set, with the buyer's own limits. */
+const ownFields = { ...partyFields, tax_id: ShownName(200).describe('Tax number.'), email: z.email().max(200) };
 const taxFields = {
   label: ShownName(64),
   rate_percent: decimal.describe('Rate in percent: a decimal as text.'),
@@ -55,7 +57,7 @@ const GROUPS = { seller: 'Seller, as the invoice names it.', bill_to: 'Billed pa
 export const InvoiceMetadataBody = eachOptional({
   ...plain,
   seller: eachOptional(partyFields).describe(GROUPS.seller),
-  bill_to: eachOptional(buyerFields).describe(GROUPS.bill_to),
+  bill_to: eachOptional({ ...buyerFields, tax_id: ownFields.tax_id }).describe(GROUPS.bill_to),
   tax: eachOptional(taxFields).describe(GROUPS.tax),
 }).openapi('InvoiceMetadata');
 
@@ -67,3 +69,6 @@ export const InvoiceMetadataPatch = eachClearable({
 }).openapi('InvoiceMetadataPatch', {
   example: { invoice_number: 'INV-2026-0042', bill_to: { name: 'Kwame & Söhne GmbH' } },
 });
+
+/** Billed party as its buyer sees and sets it. */
+export const BillToBody = eachOptional(ownFields);

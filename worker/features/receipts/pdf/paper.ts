@@ -7,7 +7,7 @@ import { findCollectedBy } from '#features/authorizations/store.ts';
 import type { PdfFacts, ReceiptDocument } from '#pdf/facts.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { networkNameOf } from '#solana/assets.ts';
-import { documentOf, findMetadata, type Receipt } from '../store.ts';
+import { documentOf, findMetadata, isBilledBy, type Receipt } from '../store.ts';
 
 export const moneyOf = ({ asset, base_units }: MoneyResource): Money => ({ asset, units: BigInt(base_units) });
 
@@ -19,20 +19,21 @@ export function netOf({ amount, fee }: ReceiptDocument): Money {
 export const proofPageOf = (ctx: Ctx, { id }: Pick<Receipt, 'id'>): string => `${ctx.baseUrl}/r/${id}`;
 
 /**
- * Renders a receipt as a PDF with the public facts, or with `copy: 'merchant'` also fee, net and metadata. Deterministic for receipt,
- * metadata, brand and outcome. Throws 503 temporarily_unavailable if a font cannot be read.
+ * Renders a receipt as a PDF with the public facts, for the merchant also with fee, net and metadata, for a buyer (`buyerKey`) with the
+ * billed party that this buyer wrote. Deterministic for receipt, metadata, brand and outcome. Throws 503 temporarily_unavailable if a font
+ * cannot be read.
  */
 export async function drawReceipt(
   ctx: Shard,
   { receipt, isOrphaned }: { receipt: Receipt; isOrphaned: boolean },
-  copy: 'public' | 'merchant',
+  copy: 'public' | 'merchant' | { buyerKey: Uint8Array },
 ): Promise<Uint8Array> {
   const document = documentOf(receipt);
   const [account, logo, authorizationId, known] = await Promise.all([
     findAccount(ctx.db, receipt.merchantId),
     findLogo(ctx.db, receipt.merchantId),
     findCollectedBy(ctx.db, receipt.paymentId),
-    copy === 'merchant' ? findMetadata(ctx.db, receipt.id) : undefined,
+    copy === 'public' ? undefined : findMetadata(ctx.db, receipt.id),
   ]);
   // The service sold the plan, so the PDF does not carry the buying account's brand.
   const settings = document.merchant.account_id === receipt.merchantId ? (account?.merchantSettings ?? {}) : {};
@@ -50,6 +51,9 @@ export async function drawReceipt(
       ...(logo && logo.url === settings.checkout_logo_url ? { logo: logo.bytes } : {}),
       ...(settings.checkout_accent_hex ? { accent: settings.checkout_accent_hex } : {}),
     },
+    ...(typeof copy === 'object' && known?.metadata.bill_to && isBilledBy(known, copy.buyerKey)
+      ? { buyerCopy: { bill_to: known.metadata.bill_to } }
+      : {}),
     ...(copy === 'merchant'
       ? {
           merchantCopy: { fee: document.fee ?? null, net: toMoneyResource(netOf(document)), ...(known ? { invoice: known.metadata } : {}) },

@@ -2,25 +2,16 @@ import { z } from '@hono/zod-openapi';
 import type { Shard } from '#platform/context.ts';
 import { homeOf, readNear } from '#platform/db/directory.ts';
 import { narrowToCustomers } from '#platform/db/search/customer.ts';
-import { Detail, headersOf, type RouteContext, UpdateResponse } from '#platform/http/openapi.ts';
+import { Detail, headersOf, UpdateResponse } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
 import { ReceiptQuery } from '../routes.ts';
 import { getReceipt, getReceiptWithOutcome } from '../store.ts';
+import { file, pdfFile, sendPdf } from './answer.ts';
 import { exportReceipts } from './export.ts';
 import { InvoiceMetadataPatch } from './invoice-metadata.ts';
 import { drawReceipt } from './paper.ts';
 import { SendProofRequest, sendProof } from './send-proof.ts';
 import { updateMetadata } from './update-metadata.ts';
-
-const file = (type: string, description: string) => ({
-  200: { description, content: { [type]: { schema: z.string().openapi({ format: 'binary' }) } } },
-});
-
-const sendPdf = (c: RouteContext, receiptId: string, bytes: Uint8Array) =>
-  c.body(bytes as Uint8Array<ArrayBuffer>, 200, {
-    'Content-Type': 'application/pdf',
-    'Content-Disposition': `inline; filename="receipt-${receiptId}.pdf"`,
-  });
 
 export const pdfRoutes = routes('Receipts', 'receipts')
   .public({
@@ -30,7 +21,7 @@ export const pdfRoutes = routes('Receipts', 'receipts')
     summary: 'Get a proof as PDF',
     description: 'Returns the public proof as a PDF.',
     bucket: 'pdf',
-    returns: file('application/pdf', 'A4, in English'),
+    returns: pdfFile,
     codes: ['not_found'],
     shard: ({ ctx, params }) => homeOf(ctx, params.receipt_id),
     respond: async ({ c, shard, params }) => {
@@ -44,7 +35,7 @@ export const pdfRoutes = routes('Receipts', 'receipts')
     sdk: 'receipts.getPrivatePdf',
     summary: 'Get a receipt as PDF',
     description: 'Returns the merchant’s copy as a PDF, with fee, net and invoice metadata.',
-    returns: file('application/pdf', 'A4, in English'),
+    returns: pdfFile,
     codes: ['not_found'],
     respond: async ({ c, scope, params }) => {
       await getReceipt(scope, params.receipt_id);

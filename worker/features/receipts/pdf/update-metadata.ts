@@ -65,9 +65,10 @@ export async function updateMetadata(
       throw new ApiError('validation_error', { problems: [{ loc: ['body'], msg, type: 'too_long' }] });
     }
     if (changed.length === 0) return unchangedWithAnswer(changed, storeAnswer);
+    const billedBy = changed.some((path) => path.startsWith('bill_to')) ? null : (known?.billedBy ?? null);
     planned = { version: (known?.version ?? 0) + 1, metadata, changed };
     return withAnswer(
-      { events: [], writes: storeMetadata(ctx, receipt, metadata, planned.version), result: changed },
+      { events: [], writes: storeMetadata(ctx, receipt, metadata, { version: planned.version, billedBy }), result: changed },
       storeAnswer(changed),
     );
   });

@@ -34,7 +34,7 @@ import { payments, refunds, unmatchedPayments } from '../tables/payments.ts';
 import { activations } from '../tables/plans.ts';
 import { accessApps, products } from '../tables/products.ts';
 import { railSettings } from '../tables/rails.ts';
-import { brandLogos, receiptMetadata, receiptNames, receipts } from '../tables/receipts.ts';
+import { brandLogos, buyerDetails, receiptMetadata, receiptNames, receipts } from '../tables/receipts.ts';
 import { sandboxAccounts, sandboxSessions, sandboxTransactions } from '../tables/sandbox.ts';
 import { channelPayouts, meteredSessions, settlements } from '../tables/settlements.ts';
 import { setupIntents } from '../tables/setups.ts';
@@ -185,6 +185,7 @@ export const OWNED: readonly OwnedTable[] = [
     computed: { row_number: () => '(SELECT min(0, coalesce(min(row_number), 0)) FROM archived_receipts) - 1 - j.key' },
     alsoChanged: `INSERT INTO changed_rows(changed_table, key) SELECT 'receipt_metadata', ${keyText([receiptMetadata.receiptId], 'm')} FROM receipt_metadata m WHERE m.row_number = new.row_number`,
   }),
+  owned(buyerDetails, buyerDetails.merchantId),
   owned(receiptMetadata, receiptMetadata.receiptId, { computed: { row_number: rowNumberOf } }),
   owned(webhookEndpoints, webhookEndpoints.id),
   owned(webhookDeliveries, webhookDeliveries.merchantId),

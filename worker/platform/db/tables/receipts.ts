@@ -1,6 +1,6 @@
-import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
+import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
 import type { AccountId, PaymentId, ProductId, ReceiptId } from '#core/ids.ts';
-import type { InvoiceMetadata } from '#pdf/facts.ts';
+import type { InvoiceMetadata, Party } from '#pdf/facts.ts';
 import { addressBytes, bytes, flag, hashBytes, instant, json, signatureBytes, squeezed, uuidBytes } from './columns.ts';
 
 /** Receipts not yet in the archive (`archivedReceipts`). */
@@ -65,7 +65,7 @@ export const receiptNames = sqliteTable(
 );
 
 /**
- * Merchant's notes on a receipt, one row per receipt with any. Written only by the merchant, deleted with the account. Triggers index
+ * Merchant's notes on a receipt, one row per receipt with any. A buyer writes `bill_to` alone. Deleted with the account. Triggers index
  * invoice number, reference and buyer name in `invoice_words`, with the product name, for list search.
  */
 export const receiptMetadata = sqliteTable(
@@ -78,10 +78,31 @@ export const receiptMetadata = sqliteTable(
     rowNumber: integer('row_number').notNull(),
     productName: text('product_name').notNull(),
     metadata: json<InvoiceMetadata>('metadata').notNull(),
+    /** Subject of the buyer that wrote `bill_to`. null: the merchant did. */
+    billedBy: bytes('billed_by'),
     version: integer('version').notNull(),
     updatedAt: instant('updated_at').notNull(),
   },
   (table) => [index('receipt_metadata_by_merchant').on(table.merchantId)],
+);
+
+/**
+ * Details of a buyer for the invoices of one merchant, and the buyer's last request of erasure: one row per subject, which only buyers of
+ * the merchant make. Deleted with the account.
+ */
+export const buyerDetails = sqliteTable(
+  'buyer_details',
+  {
+    merchantId: uuidBytes('merchant_id').$type<AccountId>().notNull(),
+    livemode: flag('livemode').notNull(),
+    /** Half of the SHA-256 of the subject (`buyerKeyOf`). */
+    buyerKey: bytes('buyer_key').notNull(),
+    billTo: json<Party>('bill_to'),
+    erasureAskedAt: instant('erasure_asked_at'),
+    updatedAt: instant('updated_at').notNull(),
+    version: integer('version').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.merchantId, table.livemode, table.buyerKey] })],
 );
 
 /** Image of the merchant's `checkout_logo_url` when set, for PDFs. Replaced with the setting, deleted with the account. */

@@ -1,0 +1,93 @@
+import { and, eq, inArray, sql } from 'drizzle-orm';
+import { hex } from '#core/encoding.ts';
+import type { PaymentId } from '#core/ids.ts';
+import type { Party } from '#pdf/facts.ts';
+import type { Db, Scope } from '#platform/context.ts';
+import { amongIds, fieldOf, idField, jsonRows, setOf } from '#platform/db/among.ts';
+import type { Write } from '#platform/db/commit.ts';
+import { payments } from '#platform/db/tables/payments.ts';
+import { buyerDetails, receiptMetadata } from '#platform/db/tables/receipts.ts';
+import { casUpdate } from '#platform/db/versioned.ts';
+
+export type BuyerDetails = typeof buyerDetails.$inferSelect;
+
+export const findDetails = async ({ db, merchantId, livemode }: Scope, buyerKey: Uint8Array): Promise<BuyerDetails | null> =>
+  (await db
+    .select()
+    .from(buyerDetails)
+    .where(and(eq(buyerDetails.merchantId, merchantId), eq(buyerDetails.livemode, livemode), eq(buyerDetails.buyerKey, buyerKey)))
+    .get()) ?? null;
+
+/** Plans the details of a buyer. Aborts the batch if another call was faster. */
+export function storeDetails(
+  ctx: Scope,
+  buyerKey: Uint8Array,
+  before: BuyerDetails | null,
+  after: Partial<Pick<BuyerDetails, 'billTo' | 'erasureAskedAt'>>,
+): Write[] {
+  const { db, merchantId, livemode, now: updatedAt } = ctx;
+  if (before) return casUpdate(ctx, buyerDetails, before, { ...after, updatedAt });
+  const row = { merchantId, livemode, buyerKey, billTo: null, erasureAskedAt: null, updatedAt, version: 1 };
+  return [db.insert(buyerDetails).values({ ...row, ...after })];
+}
+
+/** Merchant in one mode. */
+interface Owner {
+  merchantId: string;
+  livemode: boolean;
+}
+
+/** Lists those merchants of whom a buyer has details. */
+export async function listDetailed(db: Db, owners: readonly Owner[]): Promise<Owner[]> {
+  if (owners.length === 0) return [];
+  const rows = await db
+    .select({ merchantId: sql<string>`j.value ->> 'merchantId'`, livemode: sql<number>`j.value ->> 'livemode'` })
+    .from(jsonRows(owners))
+    .where(
+      sql`EXISTS (SELECT 1 FROM buyer_details d WHERE d.merchant_id = ${idField('merchantId')} AND d.livemode = ${fieldOf('livemode')}
+        AND d.bill_to IS NOT NULL)`,
+    );
+  return rows.map(({ merchantId, livemode }) => ({ merchantId, livemode: Boolean(livemode) }));
+}
+
+/** Lists who bought in these payments, with their receipts. */
+export const listBuyersOf = (db: Db, paymentIds: readonly PaymentId[]) =>
+  db
+    .select({
+      ...{ merchantId: payments.merchantId, livemode: payments.livemode, receiptId: payments.receiptId },
+      ...{ payerWallet: payments.payerWallet, customerRef: payments.customerRef, customerWallet: payments.customerWallet },
+      email: payments.email,
+    })
+    .from(payments)
+    .where(amongIds(payments.id, paymentIds));
+
+/** Lists details by key, the newest last. */
+export const listDetails = (db: Db, merchantIds: readonly string[], keys: readonly Uint8Array[]) =>
+  db
+    .select()
+    .from(buyerDetails)
+    .where(
+      and(
+        amongIds(buyerDetails.merchantId, merchantIds),
+        inArray(buyerDetails.livemode, [true, false]),
+        sql`${buyerDetails.buyerKey} IN (SELECT unhex(value) FROM ${setOf(keys.map((key) => hex.encode(key)))})`,
+        sql`bill_to IS NOT NULL`,
+      ),
+    )
+    .orderBy(buyerDetails.updatedAt);
+
+interface Billed {
+  receiptId: string;
+  billTo: Party;
+  buyerKey: Uint8Array;
+}
+
+/** Plans the billed party of receipts. What a receipt has already stays. */
+export const billReceipts = (db: Db, billed: readonly Billed[], at: number): Write =>
+  db.insert(receiptMetadata).select(sql`SELECT r.id, r.merchant_id, r.livemode, r.rowid, r.product_name,
+      json_object('bill_to', json(j.value -> '$.billTo')), unhex(${fieldOf('buyerKey')}), 1, ${at}
+    FROM ${jsonRows(billed.map((one) => ({ ...one, buyerKey: hex.encode(one.buyerKey) })))}
+    JOIN receipts r ON r.id = ${idField('receiptId')} WHERE true
+    ON CONFLICT (receipt_id) DO UPDATE SET metadata = json_set(metadata, '$.bill_to', json(excluded.metadata -> '$.bill_to')),
+      billed_by = excluded.billed_by, updated_at = excluded.updated_at, version = version + 1
+    WHERE metadata -> '$.bill_to' IS NULL`) as unknown as Write;
