@@ -204,28 +204,31 @@ describe('merge of two entitlements', () => {
     ['before', 'nobody', { by: 'none' }],
     ['after', 'target', { by: 'none' }],
     ['after', 'nobody', { by: 'mine' }],
-  ])('a payment credited %s the merge whose use crashed is served once if %s used the unit meanwhile', async (credited, user, expected) => {
-    const pair = new MergedPair();
-    await pair.open();
-    const { from, into } = pair;
-    await from.credit('pay-0', { units: 2, days: null }, null, pair.now);
-    await from.consume('use-0', 2, pair.now);
-    const unit = { units: 1, days: null };
-    if (credited === 'before') await from.credit('pay-a', unit, null, pair.now);
-    await pair.merge();
-    await pair.settle();
-    // The event of the payment credits it. The request that brought it crashed, and is repeated.
-    await pair.credit(from, 'pay-a', unit);
-    await pair.settle();
-    const isServed = user === 'target' && (await into.consume('use-a', 1, pair.now)).ok;
-    const retried = await pair.credit(from, 'pay-a', unit, { key: 'settle', units: 1 });
-    expect([isServed, retried.consumption]).toEqual([user === 'target', expect.objectContaining(expected)]);
-    await pair.settle();
-    const isServedNow = (await into.consume('use-b', 1, pair.now)).ok;
-    expect(isServedNow).toBe(user === 'nobody' && expected.by === 'none');
-    expect((await pair.credit(from, 'pay-a', unit, { key: 'settle', units: 1 })).consumption).toEqual(retried.consumption);
-    await pair.end();
-  });
+  ])(
+    'a payment credited %s the merge is served once, though its use crashed and %s used the unit meanwhile',
+    async (credited, user, expected) => {
+      const pair = new MergedPair();
+      await pair.open();
+      const { from, into } = pair;
+      await from.credit('pay-0', { units: 2, days: null }, null, pair.now);
+      await from.consume('use-0', 2, pair.now);
+      const unit = { units: 1, days: null };
+      if (credited === 'before') await from.credit('pay-a', unit, null, pair.now);
+      await pair.merge();
+      await pair.settle();
+      // The event of the payment credits it. The request that brought it crashed, and is repeated.
+      await pair.credit(from, 'pay-a', unit);
+      await pair.settle();
+      const isServed = user === 'target' && (await into.consume('use-a', 1, pair.now)).ok;
+      const retried = await pair.credit(from, 'pay-a', unit, { key: 'settle', units: 1 });
+      expect([isServed, retried.consumption]).toEqual([user === 'target', expect.objectContaining(expected)]);
+      await pair.settle();
+      const isServedNow = (await into.consume('use-b', 1, pair.now)).ok;
+      expect(isServedNow).toBe(user === 'nobody' && expected.by === 'none');
+      expect((await pair.credit(from, 'pay-a', unit, { key: 'settle', units: 1 })).consumption).toEqual(retried.consumption);
+      await pair.end();
+    },
+  );
 
   it('a late payment that the chain drops is taken from the target, and given again', async () => {
     const pair = new MergedPair();

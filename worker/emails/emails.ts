@@ -1,4 +1,5 @@
 import type { Locale } from '#core/locales.ts';
+import type { MoneyResource } from '#core/money.ts';
 import type { GivenRole } from '#rules/access/roles.ts';
 import type { EmailFacts, EmailTemplate, NotificationPref, SecurityChange } from '#rules/emails.ts';
 import { formatInstant, formatMoney, plainName } from '../pages/parts/text.ts';
@@ -58,6 +59,14 @@ export const TEXTS: Record<Locale, EmailTexts> = { en, es, de, fr, 'pt-BR': ptBR
 
 /** Page that takes back a change. Without a token, which an unproven address does not get, the page to sign in. */
 const notMePath = (_facts: object, token: string): string => (token === '' ? '/login' : `/not-me#token=${token}`);
+
+/** Email to the owner about money of a payment. */
+const aboutPayment = (path: string): EmailDefinition<{ amount: MoneyResource; payment_id: string }> => ({
+  pref: 'payouts',
+  to: 'owner',
+  path: () => path,
+  values: ({ amount, payment_id }, locale) => ({ amount: formatMoney(locale, amount), payment: plainName(payment_id) }),
+});
 
 const replaceNames = (text: string, names: Record<string, string>): string =>
   text.replace(/\{(\w+)\}/g, (_, name: string) => names[name] ?? '');
@@ -223,18 +232,8 @@ export const EMAILS: { readonly [N in EmailTemplate]: EmailDefinition<EmailFacts
     path: () => '/docs#endpoints',
     values: ({ url }) => ({ url: plainName(url) }),
   },
-  payment_unmatched: {
-    pref: 'payouts',
-    to: 'owner',
-    path: () => '/docs#unmatched',
-    values: ({ amount, payment_id }, locale) => ({ amount: formatMoney(locale, amount), payment: payment_id }),
-  },
-  payment_refunded: {
-    pref: 'payouts',
-    to: 'owner',
-    path: () => '/docs#refunded',
-    values: ({ amount, payment_id }, locale) => ({ amount: formatMoney(locale, amount), payment: plainName(payment_id) }),
-  },
+  payment_unmatched: aboutPayment('/docs#unmatched'),
+  payment_refunded: aboutPayment('/docs#refunded'),
   buyer_receipt: {
     pref: 'buyer_receipts',
     to: 'anyone',

@@ -66,7 +66,7 @@ describe('refusals and races of a merge', () => {
     expect(await merge(ada.key, into!, from!)).toEqual({ status: 409, reason: 'too_many' });
   });
 
-  it('of two merges of one customer into two others at once, one succeeds and moves its time', async () => {
+  it('one of two concurrent merges of a customer into two others succeeds and moves its time', async () => {
     const ada = await w.merchant();
     const product = await w.product(ada, { access_period_days: 30 });
     await w.purchase(product, await w.chain.wallet(), { customer_ref: 'goes' });

@@ -50,7 +50,7 @@ function running(scope: Scope, key: Customer) {
   };
 }
 
-/** Condition of subscriptions that run for the survivor and whose next collection would use up the time that `from` has for the product. */
+/** Condition of subscriptions that run for the survivor: their next collection would use up the time that `from` has for the product. */
 function consuming(scope: Scope, from: Customer, into: Customer) {
   const { table, where } = running(scope, into).subscription;
   const isLeft = (of: typeof memberships | typeof entitlements) =>
