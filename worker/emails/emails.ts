@@ -60,6 +60,15 @@ export const TEXTS: Record<Locale, EmailTexts> = { en, es, de, fr, 'pt-BR': ptBR
 /** Page that takes back a change. Without a token, which an unproven address does not get, the page to sign in. */
 const notMePath = (_facts: object, token: string): string => (token === '' ? '/login' : `/not-me#token=${token}`);
 
+/** Email to the owner about the end of a paid period. */
+const ABOUT_PLAN: EmailDefinition<{ plan: string; through: string }> = {
+  pref: 'renewals',
+  to: 'owner',
+  path: () => '/docs#plan',
+  until: ({ through }) => through,
+  values: ({ plan, through }, locale) => ({ plan: plainName(plan), through: formatInstant(locale, through, 'UTC') }),
+};
+
 /** Email to the owner about money of a payment. */
 const aboutPayment = (path: string): EmailDefinition<{ amount: MoneyResource; payment_id: string }> => ({
   pref: 'payouts',
@@ -201,20 +210,8 @@ export const EMAILS: { readonly [N in EmailTemplate]: EmailDefinition<EmailFacts
     path: ({ customer_id }) => `/dashboard/customers/${customer_id}`,
     values: ({ buyer, at }, locale) => ({ buyer: plainName(buyer), at: formatInstant(locale, at, 'UTC') }),
   },
-  plan_due: {
-    pref: 'renewals',
-    to: 'owner',
-    path: () => '/docs#plan',
-    until: ({ through }) => through,
-    values: ({ plan, through }, locale) => ({ plan: plainName(plan), through: formatInstant(locale, through, 'UTC') }),
-  },
-  plan_renews: {
-    pref: 'renewals',
-    to: 'owner',
-    path: () => '/docs#plan',
-    until: ({ through }) => through,
-    values: ({ plan, through }, locale) => ({ plan: plainName(plan), through: formatInstant(locale, through, 'UTC') }),
-  },
+  plan_due: ABOUT_PLAN,
+  plan_renews: ABOUT_PLAN,
   endpoint_failing: {
     pref: 'webhooks',
     to: 'owner',
