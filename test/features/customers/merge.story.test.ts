@@ -22,6 +22,24 @@ describe('POST /v1/customers/{customer_id}/merge', () => {
     for (let round = 0; round < 4; round++) while (w.queue.sent.length > 0) await w.deliver();
   };
 
+  it('a portal link of before the merge retries the delivery of a membership that moved', async () => {
+    const [product, wallet] = [await w.product(ada), await w.chain.wallet()];
+    await w.purchase(product, await w.chain.wallet(), { customer_ref: 'keeper' });
+    const { confirmed } = await w.purchase(product, wallet, { customer_ref: 'moved' });
+    await settle();
+    await w.sweepAlone('analytics');
+    const [into, from] = [idOf('keeper'), idOf('moved')];
+    const { url } = (await w.call('POST', '/v1/customers/portal-sessions', { key: ada.key, body: { customer_id: from } })).body;
+    const link = { token: new URL(url).searchParams.get('token')! };
+    const { token } = (await w.call('POST', '/v1/buyer/portal-link/redeem', { body: link })).body;
+    const retry = (id: string) => w.call('POST', `/v1/buyer/memberships/${id}/retry-delivery`, { key: token });
+    expect((await retry(confirmed.membership_id)).status).toBe(200);
+    expect((await merge(into, from)).status).toBe(200);
+    await settle();
+    const { membership_id } = (await get(`customers/${into}/state`)).body.products[0];
+    expect((await retry(membership_id)).status).toBe(200);
+  });
+
   it('payments, receipts, addresses and time of the other customer show under the survivor', async () => {
     const product = await w.product(ada, { access_period_days: 30 });
     const other = await w.product(ada, { access_period_days: 10 });

@@ -239,7 +239,7 @@ describe('purchases at /me', () => {
     expect(text).toContain('<caption>Active</caption>');
     expect(text).toContain('<caption>Receipts</caption>');
     expect(text).toContain(`/r/${confirmed.receipt_id}"`);
-    expect(text).toContain(`/v1/receipt/${confirmed.receipt_id}/pdf"`);
+    expect(text).toContain(`/me/receipts/${confirmed.receipt_id}/pdf"`);
   });
 
   it('names of products and sellers are text, whatever they contain', async () => {

@@ -114,7 +114,7 @@ interface Subscribed {
 /** Subscriptions that began. A checkout that was left has none. */
 async function readSubscriptions(scope: Scope, session: BuyerSession, page: PageRequest): Promise<Listed<AuthorizationRow>> {
   const { subject } = session;
-  if (subject.kind === 'wallet') return listOwnAuthorizations(scope, { wallet: subject.wallet_address }, page);
+  if (subject.kind === 'wallet') return listOwnAuthorizations(scope, { customer: { walletAddress: subject.wallet_address } }, page);
   if (subject.kind === 'customer')
     return listOwnAuthorizations(scope, { customer: await getCustomerKey(scope, subject.customer_id) }, page);
   const rows = (await readHeld(scope, session)).flatMap(({ authorization }) => authorization ?? []);

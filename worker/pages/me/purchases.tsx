@@ -9,7 +9,7 @@ import { pathIn, type SayMe, sayMe, sendMe } from './frame.tsx';
 import { dropBuyer } from './session.ts';
 import { Problem, sendSignIn } from './sign-in.tsx';
 
-interface Seller {
+export interface Seller {
   account_id: string;
   display_name: string;
   domain?: string;
@@ -27,8 +27,8 @@ interface Purchase {
   amount: Amount;
   paid_at: string;
   refunded: Amount;
+  receipt_id?: string;
   receipt_url?: string;
-  pdf_url?: string;
 }
 interface Access {
   product_name: string;
@@ -60,8 +60,11 @@ interface View {
   say: SayMe;
 }
 
+/** Results of the page's forms. */
+export const DONE = ['tryingAgain', 'erasureAsked'] as const;
+
 interface Outcome {
-  said?: 'tryingAgain';
+  said?: (typeof DONE)[number];
   /** Refusal of a form, which gives the page its status. */
   refusal?: Refusal;
 }
@@ -105,6 +108,7 @@ export async function sendPurchases(c: Context<AppEnv>, token: string, { said, r
       <Shown view={view} answer={purchases}>
         {(found) => <Receipts {...view} found={found} />}
       </Shown>
+      <OwnData {...view} sellers={buyer.value.sellers} />
     </>,
   );
 }
@@ -264,7 +268,7 @@ function Receipts({ page, say, found }: View & { found: Page<Purchase> }) {
   return (
     <>
       <Table id="receipts" caption={say('receipts')} heads={[say('product'), say('seller'), say('paidOn'), say('amount'), say('receipt')]}>
-        {found.items.map(({ product_name, seller, paid_at, amount, refunded, receipt_url, pdf_url }) => (
+        {found.items.map(({ product_name, seller, paid_at, amount, refunded, receipt_url, receipt_id: id }) => (
           <tr>
             <th scope="row">
               <bdi>{plainName(product_name)}</bdi>
@@ -280,7 +284,7 @@ function Receipts({ page, say, found }: View & { found: Page<Purchase> }) {
               {refunded.amount !== '0' && <p class="quiet">{say('refunded', { amount: formatMoney(page.locale, refunded) })}</p>}
             </td>
             <td>
-              {receipt_url && <a href={receipt_url}>{say('receipt')}</a>} {pdf_url && <a href={pdf_url}>PDF</a>}
+              {receipt_url && <a href={receipt_url}>{say('receipt')}</a>} {id && <a href={pathIn(page, `/me/receipts/${id}/pdf`)}>PDF</a>}
             </td>
           </tr>
         ))}
@@ -290,5 +294,33 @@ function Receipts({ page, say, found }: View & { found: Page<Purchase> }) {
         {found.has_more && <a href={pathIn(page, '/me', { page: String(found.page + 1) })}>{say('older')}</a>}
       </p>
     </>
+  );
+}
+
+/** Acts on the buyer's own data: details for invoices, a file of everything, a request of erasure. */
+function OwnData({ page, say, sellers }: View & { sellers: Seller[] }) {
+  if (sellers.length === 0) return null;
+  return (
+    <section aria-labelledby="own-data">
+      <h2 id="own-data">{say('yourData')}</h2>
+      <p>
+        <a href={pathIn(page, '/me/export')}>{say('download')}</a>
+      </p>
+      {sellers.map((seller) => (
+        <details>
+          <summary>
+            <bdi>{plainName(seller.display_name)}</bdi>
+          </summary>
+          <p>
+            <a href={pathIn(page, '/me/details', { account_id: seller.account_id })}>{say('invoiceDetails')}</a>
+          </p>
+          <p>{say('erasureHelp')}</p>
+          <form method="post" action={pathIn(page, '/me/erasure')}>
+            <input type="hidden" name="account_id" value={seller.account_id} />
+            <button type="submit">{say('askErasure')}</button>
+          </form>
+        </details>
+      ))}
+    </section>
   );
 }

@@ -3,11 +3,12 @@ import { createMiddleware } from 'hono/factory';
 import { ApiError } from '#core/errors.ts';
 import { type AppEnv, router } from '#platform/http/openapi.ts';
 import { hitBucket } from '#platform/http/rate-limit.ts';
-import { Operations, type Refusal } from '../dashboard/frame/operations.ts';
+import { type OperationId, Operations, type Refusal, readRefusal } from '../dashboard/frame/operations.ts';
 import { openPage, sendRefusal } from '../document.tsx';
 import { fromOwnPage, readForm } from '../forms.ts';
+import { saveDetails, sendDetails } from './details.tsx';
 import { pathIn, sayMe } from './frame.tsx';
-import { sendPurchases } from './purchases.tsx';
+import { DONE, sendPurchases } from './purchases.tsx';
 import { type BuyerToken, dropBuyer, readBuyer, storeBuyer } from './session.ts';
 import { NOTICES, type Notice, sendLinkGone, sendLinkPage, sendSignIn } from './sign-in.tsx';
 
@@ -42,10 +43,18 @@ meRoutes.post('/me/*', fromOwnPage(refusedForm));
 const toMe = async (c: Context<AppEnv>, query: Record<string, string> = {}): Promise<Response> =>
   c.redirect(pathIn(await openPage(c), '/me', query), 303);
 
+/** Stores the token of a new session. Ends the session that it replaces, because nothing else holds that token. */
+async function replaceBuyer(c: Context<AppEnv>, issued: BuyerToken): Promise<void> {
+  const replaced = readBuyer(c);
+  if (replaced !== null) await new Operations(c, replaced).call('endBuyerSession');
+  storeBuyer(c, issued);
+}
+
 meRoutes.get('/me', async (c) => {
   const token = readBuyer(c);
   const notice = c.req.query('why');
-  if (token !== null) return sendPurchases(c, token, notice === 'tryingAgain' ? { said: notice } : {});
+  const said = DONE.find((one) => one === notice);
+  if (token !== null) return sendPurchases(c, token, said ? { said } : {});
   return sendSignIn(await openPage(c), NOTICES.includes(notice ?? '') ? { notice: notice as Notice } : {});
 });
 
@@ -54,7 +63,7 @@ meRoutes.post('/me/wallet', async (c) => {
   const body = { wallet_address, signed_message, message_nonce };
   const answer = await new Operations(c, null).call<BuyerToken>('signInBuyer', { body });
   if (!answer.ok) return sendSignIn(await openPage(c), { refusal: answer });
-  storeBuyer(c, answer.value);
+  await replaceBuyer(c, answer.value);
   return toMe(c);
 });
 
@@ -73,7 +82,7 @@ meRoutes.post('/me/link', async (c) => {
   const { token = '' } = await readForm(c);
   const answer = await new Operations(c, null).call<BuyerToken>('redeemBuyerLink', { body: { token } });
   if (!answer.ok) return sendLinkGone(await openPage(c), goneStatus(answer), 'linkGoneHelp');
-  storeBuyer(c, answer.value);
+  await replaceBuyer(c, answer.value);
   return toMe(c);
 });
 
@@ -81,19 +90,63 @@ meRoutes.post('/me/link', async (c) => {
 meRoutes.get('/me/enter', async (c) => {
   const answer = await new Operations(c, null).call<BuyerToken>('redeemPortalLink', { body: { token: c.req.query('token') ?? '' } });
   if (!answer.ok) return sendLinkGone(await openPage(c), answer.status, 'portalGoneHelp');
-  storeBuyer(c, answer.value);
+  await replaceBuyer(c, answer.value);
   const { flow } = answer.value;
   const at = flow === undefined ? '' : flow === 'cancel' ? '#subscriptions' : '#receipts';
   return c.redirect(`/me${at}`, 303);
 });
 
-meRoutes.post('/me/deliver', async (c) => {
+/** Answers with the session's token, or leads to the ways in. */
+const signedIn = (answer: (c: Context<AppEnv>, token: string) => Promise<Response>) => async (c: Context<AppEnv>) => {
   const token = readBuyer(c);
-  if (token === null) return toMe(c, { why: 'ended' });
-  const { membership_id = '' } = await readForm(c);
-  const answer = await new Operations(c, token).call('retryBuyerDelivery', { params: { membership_id } });
-  return answer.ok ? toMe(c, { why: 'tryingAgain' }) : sendPurchases(c, token, { refusal: answer });
-});
+  return token === null ? toMe(c, { why: 'ended' }) : answer(c, token);
+};
+
+meRoutes.post(
+  '/me/deliver',
+  signedIn(async (c, token) => {
+    const { membership_id = '' } = await readForm(c);
+    const answer = await new Operations(c, token).call('retryBuyerDelivery', { params: { membership_id } });
+    return answer.ok ? toMe(c, { why: 'tryingAgain' }) : sendPurchases(c, token, { refusal: answer });
+  }),
+);
+
+meRoutes.get(
+  '/me/details',
+  signedIn((c, token) => sendDetails(c, token, c.req.query('account_id') ?? '', { isSaved: c.req.query('why') === 'saved' })),
+);
+meRoutes.post(
+  '/me/details',
+  signedIn(async (c, token) => saveDetails(c, token, await readForm(c))),
+);
+
+meRoutes.post(
+  '/me/erasure',
+  signedIn(async (c, token) => {
+    const { account_id = '' } = await readForm(c);
+    const answer = await new Operations(c, token).call('requestErasure', { body: { account_id } });
+    return answer.ok ? toMe(c, { why: 'erasureAsked' }) : sendPurchases(c, token, { refusal: answer });
+  }),
+);
+
+/** Files as the API answers them. A refusal is a page. */
+const sendFile = async (c: Context<AppEnv>, token: string, call: [OperationId, Record<string, string>]): Promise<Response> => {
+  const [id, params] = call;
+  const response = await new Operations(c, token).answer(id, { params });
+  if (!response.ok) return sendPurchases(c, token, { refusal: await readRefusal(response) });
+  return c.body(await response.arrayBuffer(), 200, {
+    'Content-Type': response.headers.get('Content-Type') ?? 'application/json',
+    'Content-Disposition': response.headers.get('Content-Disposition') ?? 'attachment',
+  });
+};
+meRoutes.get(
+  '/me/export',
+  signedIn((c, token) => sendFile(c, token, ['exportBuyer', {}])),
+);
+meRoutes.get(
+  '/me/receipts/:receipt_id/pdf',
+  signedIn((c, token) => sendFile(c, token, ['getBuyerReceiptPdf', { receipt_id: c.req.param('receipt_id') ?? '' }])),
+);
 
 /** Ends the session for real, because nothing else holds its token. */
 meRoutes.post('/me/sign-out', async (c) => {

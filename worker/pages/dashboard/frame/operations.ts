@@ -118,6 +118,12 @@ export const OPERATIONS = {
   listBuyerPurchases: 'GET /v1/buyer/purchases',
   listBuyerAccess: 'GET /v1/buyer/access',
   listBuyerSubscriptions: 'GET /v1/buyer/subscriptions',
+  exportBuyer: 'GET /v1/buyer/export',
+  getInvoiceDetails: 'GET /v1/buyer/invoice-details',
+  setInvoiceDetails: 'PUT /v1/buyer/invoice-details',
+  billReceipt: 'POST /v1/buyer/receipts/{receipt_id}/invoice-details',
+  getBuyerReceiptPdf: 'GET /v1/buyer/receipts/{receipt_id}/pdf',
+  requestErasure: 'POST /v1/buyer/erasure',
   retryBuyerDelivery: 'POST /v1/buyer/memberships/{membership_id}/retry-delivery',
 } as const;
 export type OperationId = keyof typeof OPERATIONS;
@@ -164,6 +170,12 @@ const SECRET: readonly OperationId[] = [
   ...(['confirmTotp', 'registerPasskey', 'renewRecoveryCodes', 'beginStepUp', 'beginPasskeyRegistration'] as const),
 ];
 
+function requestOf(id: OperationId, { params = {}, query }: Input): { method: string; shown: string } {
+  const [method = '', template = ''] = OPERATIONS[id].split(' ');
+  const path = template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
+  return { method, shown: query ? `${path}?${new URLSearchParams(query)}` : path };
+}
+
 /** Calls of one page through the routes of the published API, with the token of the session. */
 export class Operations {
   /** In the order in which they began, so that a page lists calls made at once in one order. */
@@ -180,19 +192,10 @@ export class Operations {
     return this.#begun.filter((call) => call !== null);
   }
 
-  async call<T = unknown>(id: OperationId, { params = {}, query, body, idempotencyKey }: Input = {}): Promise<Answer<T>> {
-    const [method = '', template = ''] = OPERATIONS[id].split(' ');
-    const path = template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
-    const shown = query ? `${path}?${new URLSearchParams(query)}` : path;
+  async call<T = unknown>(id: OperationId, input: Input = {}): Promise<Answer<T>> {
     const at = this.#begun.push(null) - 1;
-    const response = await this.#c.var.dispatch(
-      new Request(new URL(shown, this.#c.req.url), {
-        method,
-        headers: this.#headersOf(id, body, idempotencyKey),
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-        cf: this.#c.req.raw.cf as CfProperties,
-      }),
-    );
+    const { method, shown } = requestOf(id, input);
+    const response = await this.answer(id, input);
     // The one operation with a cookie of its own binds a way to a provider to this browser.
     if (id === 'startOAuth') for (const cookie of response.headers.getSetCookie()) this.#c.header('Set-Cookie', cookie, { append: true });
     const text = await response.text();
@@ -200,6 +203,20 @@ export class Operations {
     this.#begun[at] = { id, method, path: shown, status: response.status, requestId, body: SECRET.includes(id) ? '' : text };
     const json: unknown = text === '' ? null : JSON.parse(text);
     return response.ok ? { ok: true, value: json as T } : toRefusal(response, json, requestId);
+  }
+
+  /** Answer of an operation as it is, such as a file. */
+  async answer(id: OperationId, input: Input = {}): Promise<Response> {
+    const { method, shown } = requestOf(id, input);
+    const { body, idempotencyKey } = input;
+    return this.#c.var.dispatch(
+      new Request(new URL(shown, this.#c.req.url), {
+        method,
+        headers: this.#headersOf(id, body, idempotencyKey),
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        cf: this.#c.req.raw.cf as CfProperties,
+      }),
+    );
   }
 
   /** Headers that say from where and with which browser the person acts, so that sessions and the log have them. */
@@ -221,6 +238,10 @@ interface ErrorBody {
   detail?: string | Problem[];
   meta?: Refusal['meta'];
 }
+
+/** Reads the refusal of an operation that answers with a file. */
+export const readRefusal = async (response: Response): Promise<Refusal> =>
+  toRefusal(response, await response.json(), response.headers.get('X-Svc-Request-Id') ?? '');
 
 function toRefusal(response: Response, json: unknown, requestId: string): Refusal {
   const { code = 'unknown', detail = '', meta = {} } = (json ?? {}) as ErrorBody;
