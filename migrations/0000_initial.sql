@@ -402,6 +402,7 @@ CREATE TABLE `memberships` (
 	`wallet_address` text,
 	`customer_ref` text,
 	`email` text,
+	`is_claimed` integer NOT NULL,
 	`status` text NOT NULL,
 	`paid_through` integer,
 	`grace_until` integer,

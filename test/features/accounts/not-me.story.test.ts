@@ -227,7 +227,8 @@ describe('POST /v1/account/not-me', () => {
   it('the log has one entry by the system, with what was ended', async () => {
     await changeEmail(ada, newThief());
     expect((await undo(await linkTo(ada.email))).status).toBe(200);
-    const { items } = (await w.call('GET', '/v1/account/audit-log?action=person.change_disputed', { key: ada.token })).body;
+    const owner = await tokenSignedIn(w, ada.userId, 0);
+    const { items } = (await w.call('GET', '/v1/account/audit-log?action=person.change_disputed', { key: owner })).body;
     expect(items).toMatchObject([{ actor: { kind: 'system' }, after: { change: 'email', undone: ['email', 'password'] } }]);
     expect(items).toHaveLength(1);
   });

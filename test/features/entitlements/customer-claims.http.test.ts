@@ -60,6 +60,20 @@ describe('payment under a claimed customer reference', () => {
     expect((await lookup('customer_ref=user-43')).customer.wallet_address).toBe(other.address);
   });
 
+  it('the address of a claim is not inherited by a hand-off or session that names none, and that of a hand-off is', async () => {
+    await w.purchase(product, await w.chain.wallet(), { customer_ref: 'user-45', email: 'thief@example.com' });
+    const buySession = async (customer_ref: string) => {
+      const { body } = await write(w, ada, 'payment-sessions', { product_id: product.product_id, customer_ref });
+      await w.purchase(product, await w.chain.wallet(), { payment_session_id: body.payment_session_id });
+    };
+    await buySession('user-45');
+    expect((await lookup('customer_ref=user-45')).customer.email).toBeUndefined();
+    expect(await lookup('email=thief@example.com')).toBe(404);
+    const { email } = await member('user-46');
+    await buySession('user-46');
+    expect((await lookup('customer_ref=user-46')).customer.email).toBe(email);
+  });
+
   it('a reference given in a session without a customer is a claim too', async () => {
     const victim = await member('user-44');
     const session = await write(w, ada, 'payment-sessions', { product_id: product.product_id });

@@ -189,10 +189,10 @@ describe('membership expiry', () => {
   it('memberships beyond the limit of one sweep expire in the next', async () => {
     const bought = await buy();
     await w.env.DB.prepare(
-      `INSERT INTO memberships (id, merchant_id, livemode, product_id, customer_key, wallet_address, status, paid_through,
+      `INSERT INTO memberships (id, merchant_id, livemode, product_id, customer_key, wallet_address, is_claimed, status, paid_through,
          last_payment_id, created_at, updated_at, version)
        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 210)
-       SELECT printf('01900000-0000-7000-8000-%012d', i), merchant_id, livemode, product_id, 'ref:' || i, wallet_address, status,
+       SELECT printf('01900000-0000-7000-8000-%012d', i), merchant_id, livemode, product_id, 'ref:' || i, wallet_address, is_claimed, status,
          ${Date.now() - 40 * DAY} + i, last_payment_id, created_at, updated_at, 1 FROM memberships, n WHERE memberships.id = ?`,
     )
       .bind(bought.id)

@@ -135,6 +135,7 @@ const newMembership = (now: number, purchase: Purchase): Membership => ({
   walletAddress: purchase.payerWallet,
   customerRef: purchase.customerRef,
   email: purchase.email,
+  isClaimed: purchase.isClaim,
   status: MEMBERSHIP.next('pending', 'activate'),
   paidThrough: paidThroughAfter(0, purchase, now),
   graceUntil: null,
@@ -158,7 +159,10 @@ const newMembership = (now: number, purchase: Purchase): Membership => ({
 const renewMembership = (now: number, existing: Membership, purchase: Purchase): Membership => ({
   ...existing,
   ...purchase.subscription,
-  ...(purchase.isClaim ? {} : { walletAddress: purchase.payerWallet, email: purchase.email ?? existing.email }),
+  ...(purchase.isClaim
+    ? {}
+    : { walletAddress: purchase.payerWallet, email: purchase.email ?? (existing.isClaimed ? null : existing.email) }),
+  isClaimed: existing.isClaimed && purchase.isClaim,
   deliverTo: deliverToAfter(existing.deliverTo, purchase),
   status: MEMBERSHIP.next(existing.status, 'renew'),
   // Unlimited access cannot be extended or shortened by a later purchase.

@@ -27,6 +27,8 @@ export const memberships = sqliteTable(
     walletAddress: text('wallet_address'),
     customerRef: text('customer_ref'),
     email: text('email'),
+    /** True until a purchase that proves the reference: wallet and email may be a stranger's. */
+    isClaimed: flag('is_claimed').notNull(),
     status: text('status').$type<MembershipStatus>().notNull(),
     paidThrough: instant('paid_through'),
     graceUntil: instant('grace_until'),
