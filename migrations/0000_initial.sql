@@ -1061,7 +1061,7 @@ CREATE TABLE `buyer_details` (
 	`updated_at` integer NOT NULL,
 	`version` integer NOT NULL,
 	PRIMARY KEY(`merchant_id`, `livemode`, `buyer_key`)
-);
+) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE TABLE `receipt_metadata` (
 	`receipt_id` blob PRIMARY KEY NOT NULL,

@@ -51,6 +51,19 @@ describe('entries of sign-ins', () => {
     expect((await read(ada.token, '&action=session.started'))[0].after).toEqual({ method: 'password', factor: 'totp' });
   });
 
+  it('an end of all sessions right after one of the others has its own entry', async () => {
+    const ada = await w.merchant();
+    await logInAgain(w, ada);
+    for (const [current, ended] of [
+      [true, 1],
+      [false, 1],
+    ])
+      expect((await w.call('DELETE', `/v1/account/sessions?keep_current=${current}`, { key: ada.token })).body).toEqual({ ended });
+    const { token } = (await logInAgain(w, ada)).body;
+    const entries = await read(token, '&action=session.ended');
+    expect(entries.map(({ after }: { after: { sessions: number } }) => after.sessions)).toEqual([1, 1]);
+  });
+
   it('ended sessions have entries, a session that had ended none', async () => {
     const ada = await w.merchant();
     const other = await logInAgain(w, ada);
@@ -62,7 +75,7 @@ describe('entries of sign-ins', () => {
     for (const ended of [2, 0])
       expect((await w.call('DELETE', '/v1/account/sessions?keep_current=true', { key: ada.token })).body).toEqual({ ended });
     const [entry, ...others] = await read(ada.token, '&action=session.ended');
-    expect([entry.subject, entry.after, others.length]).toEqual([{ type: 'person', id: ada.userId }, { sessions: 2 }, 1]);
+    expect([entry.subject, entry.after.sessions, others.length]).toEqual([{ type: 'person', id: ada.userId }, 2, 1]);
     const again = (await logInAgain(w, ada)).body;
     await w.call('POST', '/v1/auth/logout', { key: again.token });
     expect((await read(ada.token, '&action=session.ended')).length).toBe(2);

@@ -73,7 +73,7 @@ export function eraseWhatNames(ctx: Shard, accountId: AccountId, max: number): W
     db.delete(brandLogos).where(eq(brandLogos.merchantId, accountId)),
     db.delete(sellerDomains).where(eq(sellerDomains.merchantId, accountId)),
     db.delete(receiptMetadata).where(upTo(db, receiptMetadata, ofMetadata, max)),
-    db.delete(buyerDetails).where(upTo(db, buyerDetails, ofDetails, max)),
+    db.delete(buyerDetails).where(and(ofDetails, upTo(db, buyerDetails, ofDetails, max, sql`buyer_key`))),
     ...eraseOffice(ctx, accountId, max),
     eraseAnswers(ctx, accountId, max),
     db.delete(handoffs).where(upTo(db, handoffs, ofHandoffs, max)),

@@ -76,13 +76,15 @@ async function isInvited(ctx: Ctx, { subjectId, facts }: Mail): Promise<boolean>
 }
 
 /**
- * Returns the bounce reasons that block an email. An address that complained still gets sign-in and verification links, which the owner
- * requested, and links that take a change back, because a thief could complain. A verification link goes to a bounced address too, so that the owner can prove that emails arrive again.
+ * Returns the bounce reasons that block an email. An address that complained still gets links that its owner requested, and those that take
+ * a change back, because a thief could complain. A verification link goes to a bounced address too, so that the owner can prove it again.
  */
-async function endingReasons({ template: email }: Mail): Promise<('bounced' | 'complained')[]> {
+async function endingReasons(ctx: Ctx, mail: Mail, account: Account | null): Promise<('bounced' | 'complained')[]> {
   const { EMAILS } = await import('#emails/emails.ts');
-  const { token } = EMAILS[email];
-  if (token === undefined || token === 'invitation') return ['bounced', 'complained'];
+  const { token } = EMAILS[mail.template];
+  // An address that nobody proved gets no link.
+  const isWithoutLink = token === 'not_me' && (account === null || tokenOf(ctx, token, mail, account) === '');
+  if (token === undefined || token === 'invitation' || isWithoutLink) return ['bounced', 'complained'];
   return token === 'verify' ? [] : ['bounced'];
 }
 
@@ -130,7 +132,7 @@ export async function attemptMail(ctx: Shard, mailId: MailId): Promise<void> {
     return void (await forgetMail(ctx.db, mail));
   const reader = await resolveRecipient(ctx, mail, account);
   const keys = reader ? addressKeysOf(ctx, reader.address) : null;
-  if (!reader || !keys || (await isBouncedAddress(ctx.db, keys, await endingReasons(mail)))) {
+  if (!reader || !keys || (await isBouncedAddress(ctx.db, keys, await endingReasons(ctx, mail, reader.account)))) {
     await finishAttempt(ctx.db, mail, ended(ctx, mail, 'drop', reader ? 'bounced before' : 'not wanted'));
     return;
   }

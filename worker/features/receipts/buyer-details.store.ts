@@ -1,24 +1,22 @@
-import { and, eq, inArray, sql } from 'drizzle-orm';
+import { and, eq, inArray, type SQL, sql } from 'drizzle-orm';
 import { hex } from '#core/encoding.ts';
 import type { PaymentId } from '#core/ids.ts';
 import type { Party } from '#pdf/facts.ts';
 import type { Db, Scope } from '#platform/context.ts';
 import { amongIds, fieldOf, idField, jsonRows, setOf } from '#platform/db/among.ts';
-import type { Write } from '#platform/db/commit.ts';
+import { abortUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { payments } from '#platform/db/tables/payments.ts';
 import { buyerDetails, receiptMetadata } from '#platform/db/tables/receipts.ts';
-import { casUpdate } from '#platform/db/versioned.ts';
 
 export type BuyerDetails = typeof buyerDetails.$inferSelect;
 
-export const findDetails = async ({ db, merchantId, livemode }: Scope, buyerKey: Uint8Array): Promise<BuyerDetails | null> =>
-  (await db
-    .select()
-    .from(buyerDetails)
-    .where(and(eq(buyerDetails.merchantId, merchantId), eq(buyerDetails.livemode, livemode), eq(buyerDetails.buyerKey, buyerKey)))
-    .get()) ?? null;
+const isTheirs = ({ merchantId, livemode }: Scope, buyerKey: Uint8Array): SQL =>
+  and(eq(buyerDetails.merchantId, merchantId), eq(buyerDetails.livemode, livemode), eq(buyerDetails.buyerKey, buyerKey))!;
 
-/** Plans the details of a buyer. Aborts the batch if another call was faster. */
+export const findDetails = async (scope: Scope, buyerKey: Uint8Array): Promise<BuyerDetails | null> =>
+  (await scope.db.select().from(buyerDetails).where(isTheirs(scope, buyerKey)).get()) ?? null;
+
+/** Replaces the details of a buyer. Aborts the batch if another call was faster. No row is updated, so that a move needs no trigger for it. */
 export function storeDetails(
   ctx: Scope,
   buyerKey: Uint8Array,
@@ -26,9 +24,11 @@ export function storeDetails(
   after: Partial<Pick<BuyerDetails, 'billTo' | 'erasureAskedAt'>>,
 ): Write[] {
   const { db, merchantId, livemode, now: updatedAt } = ctx;
-  if (before) return casUpdate(ctx, buyerDetails, before, { ...after, updatedAt });
-  const row = { merchantId, livemode, buyerKey, billTo: null, erasureAskedAt: null, updatedAt, version: 1 };
-  return [db.insert(buyerDetails).values({ ...row, ...after })];
+  const row = before ?? { merchantId, livemode, buyerKey, billTo: null, erasureAskedAt: null, version: 0 };
+  const insertion = db.insert(buyerDetails).values({ ...row, ...after, updatedAt, version: row.version + 1 });
+  if (!before) return [insertion];
+  const isAsRead = and(isTheirs(ctx, buyerKey), eq(buyerDetails.version, before.version));
+  return [db.delete(buyerDetails).where(isAsRead), abortUnlessChanged(ctx), insertion];
 }
 
 /** Merchant in one mode. */

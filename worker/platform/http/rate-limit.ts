@@ -98,7 +98,12 @@ export interface KnownCaller {
 async function hitOwn(c: RouteContext, name: PublicBucketName, known: KnownCaller | undefined, refused: unknown): Promise<RateLimit> {
   if (!known || !(refused instanceof ApiError) || !(await known.isKnown(c))) throw refused;
   const subject = await known.own(c);
-  return hitAddress(c, [...(subject === '' ? [] : [ownWindow(name, subject)]), ceilingOf('all')]);
+  if (subject === '') return hitAddress(c, [ceilingOf('all')]);
+  const own = ownWindow(name, subject);
+  // Known is the network, in which guesses could come from many addresses.
+  const { site } = callerOf(c);
+  if (site) await hitObject(c, `site ${site}`, [{ ...own, max: own.max * SITE_TIMES }]);
+  return hitAddress(c, [own, ceilingOf('all')]);
 }
 
 /** Counts a call in a bucket and its ceilings. Throws 429 if one of them is full. */

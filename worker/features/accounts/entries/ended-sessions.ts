@@ -29,7 +29,8 @@ export async function endOwnSession(ctx: Ctx, { accountId }: Actor, sessionId: s
 export async function endOwnSessions(ctx: Ctx, { accountId, signIn }: Actor, except: string | null): Promise<number> {
   const open = (await listSessions(ctx, accountId)).filter((session) => isEnded(session, { except }));
   if (open.length > 0) {
-    const after = { sessions: open.length };
+    // Without `except`, an end of all sessions right after one of the others would count as its repetition.
+    const after = { sessions: open.length, ...(except !== null && { except }) };
     const isKnown = hasEntryOfSession({ merchantId: accountId, action: ACTION, since: newestOf(open) }, signIn?.sessionId ?? '', after);
     await recordEnd(ctx, accountId, { subject: { type: 'person', id: accountId }, after }, isKnown);
   }

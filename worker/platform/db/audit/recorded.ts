@@ -25,7 +25,7 @@ export const hasEntry = ({ merchantId, action }: Omit<Known, 'since'>, subjectId
     AND subject_id = ${boundId(subjectId)})`;
 
 /** True if a session of the person of the log did this with this result after a time. Reads the log from its beginning too. */
-export const hasEntryOfSession = ({ merchantId, action, since }: Known, sessionId: string, after: Record<string, number>): SQL =>
+export const hasEntryOfSession = ({ merchantId, action, since }: Known, sessionId: string, after: object): SQL =>
   sql`EXISTS (SELECT 1 FROM audit_entries WHERE merchant_id = ${boundId(merchantId)} AND action = ${action} AND at > ${since}
     AND subject_id = ${boundId(merchantId)} AND details ->> '$.session_id' = ${sessionId} AND details ->> '$.after' = ${JSON.stringify(after)})`;
 

@@ -4,6 +4,7 @@ export const WITHOUT_ROWID: readonly string[] = [
   'archived_types',
   'audit_archives',
   'audit_entries',
+  'buyer_details',
   'buyer_sellers',
   'claims',
   'customers',
