@@ -279,7 +279,7 @@ export const EVENT_CATALOG: Record<EventType, CatalogEntry> = {
     description: 'A buyer asked for the erasure of personal data.',
     subject: 'erasure_request',
     object: ErasureRequestBody,
-    example: { customer_ids: [customer.customer_id], email: 'ada@example.com', requested_at: AT },
+    example: { erasure_id: RECEIPT, customer_ids: [customer.customer_id], email: 'ada@example.com', requested_at: AT },
   },
 };
 

@@ -3776,6 +3776,7 @@ export interface PayerLimit {
 }
 
 export interface ErasureRequest {
+  erasure_id: string;
   /** Customers that the buyer is, or bought for. */
   customer_ids: string[];
   wallet_address?: string;

@@ -161,6 +161,7 @@ describe('POST /v1/buyer/erasure', () => {
     const { body: events } = await w.call('GET', '/v1/webhooks/events?event_type=customer.erasure_requested', { key: ada.key });
     expect(events.items.map(({ data }: Body) => data.object)).toEqual([
       {
+        erasure_id: expect.any(String),
         customer_ids: [customerIdOf(ada.userId, true, { customerRef: 'user-1' })],
         wallet_address: grace.address,
         requested_at: expect.any(String),

@@ -128,13 +128,6 @@ describe('email delivery', () => {
     }
   });
 
-  it('an address that complained and that nobody proved gets no alert, because it has no link', async () => {
-    expect((await report({ type: 'email.complained', data: { to: [email] } })).status).toBe(200);
-    expect((await w.call('POST', '/v1/keys', { key: merchant.token, body: { name: 'live' } })).status).toBe(201);
-    await w.post();
-    expect(await readLastEmail()).toMatchObject({ template: 'security_alert', status: 'dropped' });
-  });
-
   it('an address that complained gets the emails its reader requests, until it bounces', async () => {
     expect((await report({ type: 'email.complained', data: { to: [email] } })).status).toBe(200);
     await forgot();

@@ -31,7 +31,7 @@ const ELSEWHERE = new Set([
 ]);
 /** Writes identified by their content: a password, a token, a signature, a payment or a setup secret. */
 const KEYLESS =
-  /^\S+ \/v1\/(?:auth\/(?!register|password\/)|account\/(?:email\/preview|not-me\/preview|transfer\/accept|passkeys\/options)|invitations\/|buyer\/(?!email-link$)|access\/(?:agent-bootstrap|x402\/(?!listings\/)|metered-sessions\/|native-subscriptions\/\S+\/cancel-)|testing\/sign-in|(?:products\/webhook|billing\/webhooks|integrations\/mail)\/)|solana-pay$|\/__402\//;
+  /^\S+ \/v1\/(?:auth\/(?!register|password\/)|account\/(?:email\/preview|not-me\/preview|transfer\/accept|passkeys\/options)|invitations\/|buyer\/(?!(?:email-link|erasure)$)|access\/(?:agent-bootstrap|x402\/(?!listings\/)|metered-sessions\/|native-subscriptions\/\S+\/cancel-)|testing\/sign-in|(?:products\/webhook|billing\/webhooks|integrations\/mail)\/)|solana-pay$|\/__402\//;
 
 const takesKey = (name: string) => operations.get(name)!.parameters?.some((one) => one.name === 'Idempotency-Key') ?? false;
 

@@ -194,7 +194,7 @@ describe('unknown query parameter', () => {
   const send = (route: Route, query: string) => {
     const key = route.path.startsWith('/v1/testing/')
       ? owner.sandboxKey
-      : ['person', 'session'].includes(route.auth)
+      : ['person', 'session'].includes(route.auth) || route.path.startsWith('/v1/account/audit-log')
         ? owner.token
         : ['merchant', 'key', 'viewer', 'activator'].includes(route.auth)
           ? owner.key

@@ -43,7 +43,7 @@ export function customerWrites(w: World, merchant: () => Merchant) {
       const key = hex.encode(buyerKeyOf({ kind: 'wallet', wallet_address: wallet.address })).toUpperCase();
       const effects = () => readNumber('SELECT count(*) AS n FROM buyer_details WHERE hex(buyer_key) = ?', key);
       const body = { account_id: merchant().userId };
-      return { path: '/v1/buyer/erasure', by, body, other: { account_id: crypto.randomUUID() }, effects };
+      return { path: '/v1/buyer/erasure', by, body, effects };
     },
     'PATCH /v1/customers/{customer_id}': async () => {
       const { customer_id: id } = (await post(unique())).body;

@@ -87,7 +87,7 @@ export async function askErasure(ctx: Ctx, session: BuyerSession, accountId: Acc
   const { subject } = session;
   const customers = await listOwnCustomers(session, seller);
   const [buyer, at] = [await findName(scope, subject), iso(ctx.wallNow)];
-  const object: ErasureRequest = {
+  const named: Omit<ErasureRequest, 'erasure_id'> = {
     customer_ids: customers,
     ...(subject.kind === 'wallet' && { wallet_address: subject.wallet_address }),
     ...(subject.kind === 'email' && { email: subject.email }),
@@ -98,7 +98,7 @@ export async function askErasure(ctx: Ctx, session: BuyerSession, accountId: Acc
     const event = {
       ...{ merchantId: scope.merchantId, livemode: scope.livemode, type: 'customer.erasure_requested' as const },
       subject: { type: 'erasure_request' as const, id, version: 1 },
-      object,
+      object: { erasure_id: id, ...named } satisfies ErasureRequest,
     };
     const facts = { buyer, customer_id: customers[0] ?? '', at };
     const email = planEmail(scope, { template: 'buyer_erasure', facts, accountId: scope.merchantId });

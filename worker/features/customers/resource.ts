@@ -46,6 +46,7 @@ export type CustomerResource = z.infer<typeof CustomerRecordBody>;
 /** Request of a buyer, who proved the wallet or address, or came by the merchant's own link. */
 export const ErasureRequestBody = z
   .object({
+    erasure_id: z.uuid(),
     customer_ids: z.array(CustomerUuid).describe('Customers that the buyer is, or bought for.'),
     wallet_address: z.string().optional(),
     email: z.string().optional(),
