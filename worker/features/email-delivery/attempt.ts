@@ -82,7 +82,7 @@ async function isInvited(ctx: Ctx, { subjectId, facts }: Mail): Promise<boolean>
 async function endingReasons(ctx: Ctx, mail: Mail, account: Account | null): Promise<('bounced' | 'complained')[]> {
   const { EMAILS } = await import('#emails/emails.ts');
   const { token } = EMAILS[mail.template];
-  // An address that nobody proved gets no link.
+  // An unproven address gets no link.
   const isWithoutLink = token === 'not_me' && (account === null || tokenOf(ctx, token, mail, account) === '');
   if (token === undefined || token === 'invitation' || isWithoutLink) return ['bounced', 'complained'];
   return token === 'verify' ? [] : ['bounced'];
