@@ -53,6 +53,7 @@ export const BUYER_MAKERS: [RegExp, Maker][] = [
       const account_id = [merchant.userId];
       merchant.token = (await w.call('POST', '/v1/buyer/wallet', { body })).body.token;
       const receipt_id = [confirmed.payment.receipt_id];
+      await w.call('PUT', '/v1/buyer/invoice-details', { key: merchant.token, body: { account_id: merchant.userId, name: 'Ada' } });
       return { membership_id: [confirmed.membership_id], account_id, receipt_id };
     },
   ],
