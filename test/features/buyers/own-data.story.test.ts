@@ -128,7 +128,12 @@ describe('invoice details of a buyer', () => {
     await bill(owner, receipt);
     expect((await pdf(owner, receipt)).bytes.length).toBeGreaterThan(plain.length);
     expect((await fetchBytes(w, `/v1/receipt/${receipt}/pdf`)).bytes).toEqual(plain);
-    expect((await pdf(await asCustomer(ada, { wallet_address: grace.address }), receipt)).bytes).toEqual(plain);
+    const customer = await asCustomer(ada, { wallet_address: grace.address });
+    expect((await pdf(customer, receipt)).bytes).toEqual(plain);
+    // The same words of another proof are that proof's own.
+    await save(customer, KWAME);
+    expect((await bill(customer, receipt)).status).toBe(200);
+    expect((await pdf(customer, receipt)).bytes.length).toBeGreaterThan(plain.length);
     expect([(await pdf(stranger, receipt)).status, (await bill(stranger, receipt)).status]).toEqual([404, 404]);
     expect((await bill(owner, crypto.randomUUID())).status).toBe(404);
   });

@@ -72,6 +72,7 @@ export const ownDataRoutes = routes('Buyers')
     summary: 'Get a receipt of a buyer as PDF',
     description: 'Returns a receipt as a PDF with your billed party.',
     ...asBuyer,
+    bucket: 'pdf',
     returns: pdfFile,
     codes,
     respond: async ({ c, ctx, checked, params }) => {

@@ -1,7 +1,6 @@
 import { and, eq, inArray, type SQL, sql } from 'drizzle-orm';
 import { hex } from '#core/encoding.ts';
 import type { PaymentId } from '#core/ids.ts';
-import type { Party } from '#pdf/facts.ts';
 import type { Db, Scope } from '#platform/context.ts';
 import { amongIds, fieldOf, idField, jsonRows, setOf } from '#platform/db/among.ts';
 import { abortUnlessChanged, type Write } from '#platform/db/commit.ts';
@@ -78,16 +77,17 @@ export const listDetails = (db: Db, merchantIds: readonly string[], keys: readon
 
 interface Billed {
   receiptId: string;
-  billTo: Party;
   buyerKey: Uint8Array;
 }
 
-/** Plans the billed party of receipts. What a receipt has already stays. */
+/** Plans the billed party of receipts, from details that are stored when the batch runs. What a receipt has already stays. */
 export const billReceipts = (db: Db, billed: readonly Billed[], at: number): Write =>
   db.insert(receiptMetadata).select(sql`SELECT r.id, r.merchant_id, r.livemode, r.rowid, r.product_name,
-      json_object('bill_to', json(j.value -> '$.billTo')), unhex(${fieldOf('buyerKey')}), 1, ${at}
-    FROM ${jsonRows(billed.map((one) => ({ ...one, buyerKey: hex.encode(one.buyerKey) })))}
-    JOIN receipts r ON r.id = ${idField('receiptId')} WHERE true
+      json_object('bill_to', json(d.bill_to)), d.buyer_key, 1, ${at}
+    FROM ${jsonRows(billed.map(({ receiptId, buyerKey }) => ({ receiptId, buyerKey: hex.encode(buyerKey) })))}
+    JOIN receipts r ON r.id = ${idField('receiptId')}
+    JOIN buyer_details d ON d.merchant_id = r.merchant_id AND d.livemode = r.livemode AND d.buyer_key = unhex(${fieldOf('buyerKey')})
+    WHERE d.bill_to IS NOT NULL
     ON CONFLICT (receipt_id) DO UPDATE SET metadata = json_set(metadata, '$.bill_to', json(excluded.metadata -> '$.bill_to')),
       billed_by = excluded.billed_by, updated_at = excluded.updated_at, version = version + 1
     WHERE metadata -> '$.bill_to' IS NULL`) as unknown as Write;

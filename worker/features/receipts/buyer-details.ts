@@ -16,7 +16,7 @@ import {
   listDetails,
   storeDetails,
 } from './buyer-details.store.ts';
-import { findMetadata, type Receipt, storeMetadata } from './store.ts';
+import { findMetadata, isBilledBy, type Receipt, storeMetadata } from './store.ts';
 
 /** Billed party that a buyer wants on the invoices of a seller. Empty: none. */
 export const readBillTo = async (scope: Scope, subject: BuyerSubject): Promise<Party> =>
@@ -45,7 +45,8 @@ export async function billReceipt(scope: Scope, subject: BuyerSubject, receipt: 
     const before = known?.metadata.bill_to;
     if (known && before && known.billedBy === null)
       throw new ApiError('state_conflict', { detail: 'The seller wrote the billed party of this receipt. Ask the seller to change it.' });
-    if (before && canonicalJson(before) === canonicalJson(billTo)) return unchanged(billTo);
+    const isSame = before && canonicalJson(before) === canonicalJson(billTo);
+    if (known && isSame && isBilledBy(known, buyerKey)) return unchanged(billTo);
     const metadata = { ...known?.metadata, bill_to: billTo };
     const writes = storeMetadata(scope, receipt, metadata, { version: (known?.version ?? 0) + 1, billedBy: buyerKey });
     return { events: [], writes, result: billTo };
@@ -108,7 +109,7 @@ export async function planBilledReceipts(db: Db, events: readonly StoredEvent[],
   const billed = bought.flatMap((one) => {
     const rows = subjectsOf(one).flatMap((subject) => newest.get(keyOf(one, buyerKeyOf(subject))) ?? []);
     const [last] = rows.toSorted((a, b) => b.updatedAt - a.updatedAt);
-    return one.receiptId && last?.billTo ? [{ receiptId: one.receiptId, billTo: last.billTo, buyerKey: last.buyerKey }] : [];
+    return one.receiptId && last ? [{ receiptId: one.receiptId, buyerKey: last.buyerKey }] : [];
   });
   return billed.length === 0 ? [] : [billReceipts(db, billed, at)];
 }
