@@ -13,8 +13,8 @@ const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const HOURS_MAX = 30;
-/** Beyond the end of every session and its grace, the life of a blockhash, and the first retries of webhooks. */
-const PAUSES_MS = [10 * SECOND, MINUTE, 7 * MINUTE];
+/** Beyond the end of every session and its grace, the scan without an open checkout (10 min), and the first retries of webhooks. */
+const PAUSES_MS = [10 * SECOND, MINUTE, 11 * MINUTE];
 
 /** Ends the faults, lets everything end, and compares the service with the book. Returns what is wrong, as sentences. */
 export async function judge(host: Host, history: History): Promise<string[]> {
