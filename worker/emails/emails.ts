@@ -64,18 +64,18 @@ const notMePath = (_facts: object, token: string): string => (token === '' ? '/l
 const ABOUT_PLAN: EmailDefinition<{ plan: string; through: string }> = {
   pref: 'renewals',
   to: 'owner',
-  path: () => '/docs#plan',
+  path: () => '/dashboard/billing',
   until: ({ through }) => through,
   values: ({ plan, through }, locale) => ({ plan: plainName(plan), through: formatInstant(locale, through, 'UTC') }),
 };
 
 /** Email to the owner about money of a payment. */
-const aboutPayment = (path: string): EmailDefinition<{ amount: MoneyResource; payment_id: string }> => ({
+const ABOUT_PAYMENT: EmailDefinition<{ amount: MoneyResource; payment_id: string }> = {
   pref: 'payouts',
   to: 'owner',
-  path: () => path,
+  path: ({ payment_id }) => `/dashboard/payments/${payment_id}`,
   values: ({ amount, payment_id }, locale) => ({ amount: formatMoney(locale, amount), payment: plainName(payment_id) }),
-});
+};
 
 const replaceNames = (text: string, names: Record<string, string>): string =>
   text.replace(/\{(\w+)\}/g, (_, name: string) => names[name] ?? '');
@@ -215,7 +215,7 @@ export const EMAILS: { readonly [N in EmailTemplate]: EmailDefinition<EmailFacts
   endpoint_failing: {
     pref: 'webhooks',
     to: 'owner',
-    path: () => '/docs#endpoints',
+    path: () => '/dashboard/webhooks',
     until: ({ disables_at }) => disables_at,
     values: ({ url, since, disables_at }, locale) => ({
       url: plainName(url),
@@ -226,11 +226,11 @@ export const EMAILS: { readonly [N in EmailTemplate]: EmailDefinition<EmailFacts
   endpoint_disabled: {
     pref: 'webhooks',
     to: 'owner',
-    path: () => '/docs#endpoints',
+    path: () => '/dashboard/webhooks',
     values: ({ url }) => ({ url: plainName(url) }),
   },
-  payment_unmatched: aboutPayment('/docs#unmatched'),
-  payment_refunded: aboutPayment('/docs#refunded'),
+  payment_unmatched: ABOUT_PAYMENT,
+  payment_refunded: ABOUT_PAYMENT,
   buyer_receipt: {
     pref: 'buyer_receipts',
     to: 'anyone',
@@ -324,26 +324,26 @@ export const EMAILS: { readonly [N in EmailTemplate]: EmailDefinition<EmailFacts
   ticket_asked: {
     pref: null,
     to: 'owner',
-    path: () => '/docs#tickets',
+    path: ({ ticket_id }) => `/dashboard/support/${ticket_id}`,
     values: ({ ticket_id }) => ({ ticket: plainName(ticket_id) }),
   },
   ticket_answered: {
     pref: null,
     to: 'owner',
-    path: () => '/docs#tickets',
+    path: ({ ticket_id }) => `/dashboard/support/${ticket_id}`,
     values: ({ ticket_id, subject }) => ({ ticket: plainName(ticket_id), subject: plainName(subject) }),
     quoted: ({ message }) => message,
   },
   ticket_resolved: {
     pref: null,
     to: 'owner',
-    path: () => '/docs#tickets',
+    path: ({ ticket_id }) => `/dashboard/support/${ticket_id}`,
     values: ({ ticket_id, subject }) => ({ ticket: plainName(ticket_id), subject: plainName(subject ?? ticket_id) }),
   },
   ticket_closed: {
     pref: null,
     to: 'owner',
-    path: () => '/docs#tickets',
+    path: ({ ticket_id }) => `/dashboard/support/${ticket_id}`,
     values: ({ ticket_id, subject }) => ({ subject: plainName(subject ?? ticket_id) }),
   },
 };

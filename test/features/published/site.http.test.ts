@@ -2,7 +2,6 @@ import { createExecutionContext } from 'cloudflare:test';
 import { describe, expect, it } from 'vitest';
 import { ERRORS, type ErrorCode } from '#core/errors.ts';
 import type { Env } from '#platform/context.ts';
-import { EMAILS } from '../../../worker/emails/emails.ts';
 import worker from '../../../worker/index.ts';
 import { builtRoutes, nameOf } from '../../contract/spec-routes.ts';
 import { World } from '../../support/world.ts';
@@ -91,17 +90,10 @@ describe('public site', () => {
     expect((await read('/docs/errors/not_found')).response.headers.get('content-security-policy')).toContain("form-action 'none'");
   });
 
-  it('/docs has a section for every anchor in emails, and names only existing calls', async () => {
-    const anyFacts = new Proxy({}, { get: () => 'x' });
-    const links = Object.values(EMAILS).map((template) =>
-      (template.path as ((facts: object, token: string) => string) | undefined)?.(anyFacts, 'x'),
-    );
-    const paths = links.flatMap((link) => (link?.startsWith('/docs#') ? [link.slice('/docs#'.length)] : []));
+  it('/docs names only existing calls', async () => {
     const { text } = await read('/docs');
-    expect(new Set(paths)).toEqual(new Set(['unmatched', 'refunded', 'endpoints', 'plan', 'tickets']));
-    for (const anchor of paths) expect(text).toContain(`<h2 id="${anchor}">`);
     const called = [...text.matchAll(/<code>((?:GET|POST|PUT|PATCH|DELETE) \/v1\/[^<?]+)/g)].map(([, call]) => call);
-    expect(called.length).toBeGreaterThan(10);
+    expect(called.length).toBeGreaterThan(5);
     expect(called.filter((call) => !builtRoutes.map(nameOf).includes(call!))).toEqual([]);
   });
 

@@ -49,7 +49,6 @@ export async function sendDocs(c: Context<AppEnv>): Promise<Response> {
       </p>
       <Agents />
       <Readiness />
-      <AfterEmail />
       <NotYou />
     </article>,
   );
@@ -83,38 +82,6 @@ const Readiness = () => (
         </>
       ))}
     </dl>
-  </>
-);
-
-const AfterEmail = () => (
-  <>
-    <h2 id="unmatched">Unmatched money</h2>
-    <p>
-      <code>GET /v1/payments/{'{payment_id}'}</code> shows it in <code>unmatched</code>.{' '}
-      <code>POST /v1/payments/{'{payment_id}'}/accept-unmatched</code> turns it into a confirmed payment. To return it, accept it and refund
-      that payment.
-    </p>
-    <h2 id="refunded">Refunds</h2>
-    <p>
-      <code>POST /v1/payments/{'{payment_id}'}/refund-transaction</code> prepares one, and your wallet signs it at <a href="/sign">/sign</a>
-      . If you signed none, another person can use your wallet: move its money to a new one, and set that as your payout wallet.
-    </p>
-    <h2 id="endpoints">Webhook endpoints that fail</h2>
-    <p>
-      <code>GET /v1/webhooks/deliveries</code> shows the responses of your endpoint. Enable it again with{' '}
-      <code>PATCH /v1/webhooks/endpoints/{'{endpoint_id}'}</code>, then recover missed events with{' '}
-      <code>POST /v1/webhooks/endpoints/{'{endpoint_id}'}/recover</code>.
-    </p>
-    <h2 id="plan">Your plan</h2>
-    <p>
-      <code>POST /v1/billing/checkout/processor</code> opens the payment of a plan by card, <code>POST /v1/billing/portal/processor</code>{' '}
-      the page to cancel it or change the card. <code>GET /v1/billing/summary</code> returns the current plan.
-    </p>
-    <h2 id="tickets">Support tickets</h2>
-    <p>
-      <code>GET /v1/support/tickets/{'{ticket_id}'}</code> returns a ticket, <code>POST /v1/support/tickets/{'{ticket_id}'}/message</code>{' '}
-      adds a message, and <code>POST /v1/support/tickets</code> opens another.
-    </p>
   </>
 );
 
