@@ -24,7 +24,7 @@ describe('template screens', () => {
     const path = (await browser.post('/dashboard/templates/new', form)).location ?? '';
     expect(path).toMatch(/^\/dashboard\/templates\/[0-9a-f-]{36}$/);
     const one = await browser.get(path);
-    expect(operationsOn(one.text)).toEqual(['getAccount', 'listAccounts', 'getProduct', 'getReadiness']);
+    expect(operationsOn(one.text)).toEqual(['getAccount', 'listAccounts', 'getProduct', 'getReadiness', 'listPayments']);
     expect(one.text).toContain('<dd>12.5 USDC</dd>');
     expect((await browser.get('/dashboard/templates')).text).toContain('<td>On sale</td>');
 

@@ -4,7 +4,7 @@ import { ApiError } from '#core/errors.ts';
 import { type AppEnv, router } from '#platform/http/openapi.ts';
 import { hitBucket } from '#platform/http/rate-limit.ts';
 import { fromOwnPage, readForm } from '../forms.ts';
-import { Operations } from './frame/operations.ts';
+import { type OperationId, Operations, readFile } from './frame/operations.ts';
 import { type Definition, openScreen, runAct, sendBare, sendScreen } from './frame/screen.tsx';
 import { claimsOf, dropToken, readToken, storeToken } from './frame/session.ts';
 import { CONFIRM } from './screens/confirm.tsx';
@@ -78,6 +78,21 @@ for (const definition of SCREENS) {
     return screen instanceof Response ? screen : runAct(screen, definition, await readForm(c));
   });
 }
+
+/** Files of operations, by their path. */
+const FILES: Record<string, OperationId> = {
+  '/dashboard/analytics.csv': 'exportAnalytics',
+  '/dashboard/log.csv': 'exportAuditLog',
+  '/dashboard/receipts.csv': 'exportReceipts',
+  '/dashboard/receipts/:receipt_id/pdf': 'getPrivateReceiptPdf',
+};
+for (const [path, id] of Object.entries(FILES))
+  dashboardRoutes.get(path, async (c) => {
+    const screen = await openScreen(c);
+    if (screen instanceof Response) return screen;
+    const file = await readFile(screen.operations, id, { params: c.req.param(), query: { ...c.req.query(), mode: screen.mode } });
+    return file instanceof Response ? file : sendBare(c, file);
+  });
 
 /** Ends the session for real, because nothing else holds its token. */
 dashboardRoutes.post('/dashboard/sign-out', async (c) => {

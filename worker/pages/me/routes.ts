@@ -3,7 +3,7 @@ import { createMiddleware } from 'hono/factory';
 import { ApiError } from '#core/errors.ts';
 import { type AppEnv, router } from '#platform/http/openapi.ts';
 import { hitBucket } from '#platform/http/rate-limit.ts';
-import { type OperationId, Operations, type Refusal, readRefusal } from '../dashboard/frame/operations.ts';
+import { type OperationId, Operations, type Refusal, readFile } from '../dashboard/frame/operations.ts';
 import { openPage, sendRefusal } from '../document.tsx';
 import { fromOwnPage, readForm } from '../forms.ts';
 import { saveDetails, sendDetails } from './details.tsx';
@@ -132,12 +132,8 @@ meRoutes.post(
 /** Files as the API answers them. A refusal is a page. */
 const sendFile = async (c: Context<AppEnv>, token: string, call: [OperationId, Record<string, string>]): Promise<Response> => {
   const [id, params] = call;
-  const response = await new Operations(c, token).answer(id, { params });
-  if (!response.ok) return sendPurchases(c, token, { refusal: await readRefusal(response) });
-  return c.body(await response.arrayBuffer(), 200, {
-    'Content-Type': response.headers.get('Content-Type') ?? 'application/json',
-    'Content-Disposition': response.headers.get('Content-Disposition') ?? 'attachment',
-  });
+  const file = await readFile(new Operations(c, token), id, { params });
+  return file instanceof Response ? file : sendPurchases(c, token, { refusal: file });
 };
 meRoutes.get(
   '/me/export',

@@ -91,6 +91,26 @@ export const formatInstant = (locale: string, iso: string, timeZone?: string): s
     ...(timeZone ? { timeZone } : {}),
   }).format(new Date(iso));
 
+const MINUTE_PARTS = {
+  year: 'numeric',
+  month: '2-digit',
+  day: '2-digit',
+  hour: '2-digit',
+  minute: '2-digit',
+  hourCycle: 'h23',
+  timeZoneName: 'short',
+} as const;
+/** Formats by time zone, because a table has many times. */
+const minutes = new Map<string, Intl.DateTimeFormat>();
+
+/** Time as `2026-11-29, 17:30 GMT+1`, sortable by eye. */
+export function formatMinute(iso: string, timeZone: string): string {
+  const known = minutes.get(timeZone);
+  const format = known ?? new Intl.DateTimeFormat('en-CA', { ...MINUTE_PARTS, timeZone });
+  if (!known) minutes.set(timeZone, format);
+  return format.format(new Date(iso));
+}
+
 export const formatDay = (locale: string, iso: string, timeZone?: string): string =>
   new Intl.DateTimeFormat(locale, { year: 'numeric', month: 'long', day: 'numeric', ...(timeZone ? { timeZone } : {}) }).format(
     new Date(iso),

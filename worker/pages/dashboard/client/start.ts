@@ -5,6 +5,34 @@ import {
   startRegistration,
 } from '@simplewebauthn/browser';
 
+import { paletteOf } from '../../parts/colour.ts';
+
+/** Draws the brand as it is typed. */
+for (const preview of document.querySelectorAll<HTMLElement>('.brand-preview')) {
+  const form = preview.parentElement?.querySelector('form');
+  const [logo, name, sample] = ['img', 'bdi', '.sample'].map((part) => preview.querySelector<HTMLElement>(part)) as [
+    HTMLImageElement,
+    HTMLElement,
+    HTMLElement,
+  ];
+  const typed = (field: string): string => {
+    const input = form?.elements.namedItem(`merchant_settings.${field}`);
+    return input instanceof HTMLInputElement ? input.value.trim() : '';
+  };
+  const draw = () => {
+    const { accent, onAccent } = paletteOf(typed('checkout_accent_hex'), 'light');
+    sample.style.backgroundColor = accent;
+    sample.style.color = onAccent;
+    name.textContent = typed('checkout_brand_name') || (preview.dataset.name ?? '');
+    const source = typed('checkout_logo_url');
+    logo.hidden = !source.startsWith('https://');
+    if (!logo.hidden && logo.src !== source) logo.src = source;
+  };
+  form?.addEventListener('input', draw);
+  draw();
+  preview.hidden = false;
+}
+
 /** Completes the forms of passkeys: runs the ceremony, writes its answer into the form and sends it. */
 for (const frame of document.querySelectorAll<HTMLElement>('.ceremony')) {
   const form = frame.querySelector('form');

@@ -1,7 +1,8 @@
 import type { Child } from 'hono/jsx';
 import { base64url } from '#core/encoding.ts';
+import { linkTo } from './head.tsx';
 import type { Answer } from './operations.ts';
-import { type Acted, linkTo, type Refused, type Screen } from './screen.tsx';
+import type { Acted, Refused, Screen } from './screen.tsx';
 
 const KEY_BYTES = 18;
 
@@ -152,13 +153,6 @@ export const ConfirmFirst = ({ screen }: { screen: Screen }) => (
     Most changes need a recent proof that it is you.{' '}
     <a href={`/dashboard/confirm?next=${encodeURIComponent(linkTo(screen, screen.path))}`}>Confirm it is you</a>
   </p>
-);
-
-/** Time in UTC, with the exact instant for programs. */
-export const Time = ({ at }: { at: string }) => (
-  <time datetime={at} title={at}>
-    {`${at.slice(0, 10)} ${at.slice(11, 16)} UTC`}
-  </time>
 );
 
 interface TableTerms {

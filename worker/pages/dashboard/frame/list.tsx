@@ -1,7 +1,8 @@
 import type { Child } from 'hono/jsx';
 import { Table } from './fields.tsx';
+import { linkTo } from './head.tsx';
 import type { OperationId, Problem } from './operations.ts';
-import { type Definition, linkTo, type Screen } from './screen.tsx';
+import type { Definition, Screen } from './screen.tsx';
 
 export interface Filter {
   /** Name of the operation's parameter. */
@@ -15,6 +16,8 @@ interface ListTerms<Item> {
   filters: readonly Filter[];
   /** Parameters that every page of the list has. */
   fixed?: Record<string, string>;
+  /** True if the screen's path with `.csv` is a file of the filtered list. */
+  hasFile?: boolean;
   /** True for a search, which lists nothing until it is asked. */
   needsFilter?: boolean;
   caption: string;
@@ -38,6 +41,7 @@ export const listBody =
     operation,
     filters,
     fixed = {},
+    hasFile = false,
     needsFilter = false,
     caption,
     head,
@@ -58,6 +62,7 @@ export const listBody =
     const list = isFiltered || !needsFilter ? await operations.call<Listed<Item>>(operation, { query: { ...fixed, ...query } }) : null;
     if (list && !list.ok && list.status !== 422) return list;
     const { items, has_more: hasMore, page } = list?.ok ? list.value : { items: [], has_more: false, page: 1 };
+    const { page: _page, ...filtered } = query as typeof query & { page?: string };
     const toPage = (to: number) => `${path}?${new URLSearchParams({ ...query, page: String(to) })}`;
     const content = (
       <>
@@ -77,7 +82,8 @@ export const listBody =
             </p>
           )}
           <p>
-            {page > 1 && <a href={toPage(page - 1)}>Newer</a>} {hasMore && <a href={toPage(page + 1)}>Older</a>}
+            {page > 1 && <a href={toPage(page - 1)}>Newer</a>} {hasMore && <a href={toPage(page + 1)}>Older</a>}{' '}
+            {hasFile && items.length > 0 && <a href={`${path}.csv?${new URLSearchParams(filtered)}`}>CSV</a>}
           </p>
         </section>
       </>

@@ -41,6 +41,7 @@ export const OPERATIONS = {
   listInvitations: 'GET /v1/account/invitations',
   createInvitation: 'POST /v1/account/invitations',
   resendInvitation: 'POST /v1/account/invitations/{invitation_id}/resend',
+  exportAuditLog: 'GET /v1/account/audit-log.csv',
   listAuditLog: 'GET /v1/account/audit-log',
   verifyAuditLog: 'GET /v1/account/audit-log/verify',
   listKeys: 'GET /v1/keys',
@@ -50,11 +51,15 @@ export const OPERATIONS = {
   revokeKey: 'DELETE /v1/keys/{key_id}',
   listKeyResources: 'GET /v1/keys/{key_id}/resources',
   listPayments: 'GET /v1/payments',
+  prepareRefund: 'POST /v1/payments/{payment_id}/refund-transaction',
   getPayment: 'GET /v1/payments/{payment_id}',
   listUnmatchedPayments: 'GET /v1/payments/unmatched',
   acceptUnmatched: 'POST /v1/payments/{payment_id}/accept-unmatched',
   listReceipts: 'GET /v1/receipts',
   getReceipt: 'GET /v1/receipt/{receipt_id}',
+  exportReceipts: 'GET /v1/receipts/export.csv',
+  getPrivateReceiptPdf: 'GET /v1/receipt/{receipt_id}/pdf/private',
+  updateInvoiceMetadata: 'PATCH /v1/receipt/{receipt_id}/invoice-metadata',
   sendReceiptProof: 'POST /v1/receipt/{receipt_id}/send-proof',
   listWebhookEndpoints: 'GET /v1/webhooks/endpoints',
   createWebhookEndpoint: 'POST /v1/webhooks/endpoints',
@@ -68,6 +73,7 @@ export const OPERATIONS = {
   getWebhookEvent: 'GET /v1/webhooks/events/{event_id}',
   getWebhookTimeline: 'GET /v1/webhooks/timeline',
   getAccountSummary: 'GET /v1/account/summary',
+  exportAnalytics: 'GET /v1/account/analytics.csv',
   getAnalytics: 'GET /v1/account/analytics',
   listProducts: 'GET /v1/products',
   createProduct: 'POST /v1/products',
@@ -75,6 +81,9 @@ export const OPERATIONS = {
   updateProduct: 'PATCH /v1/products/{product_id}',
   archiveProduct: 'POST /v1/products/{product_id}/archive',
   unarchiveProduct: 'POST /v1/products/{product_id}/unarchive',
+  getSubscriptionPlan: 'GET /v1/access/products/{product_id}/subscription-plan',
+  prepareSubscriptionPlan: 'POST /v1/access/products/{product_id}/subscription-plan',
+  confirmSubscriptionPlan: 'POST /v1/access/products/{product_id}/subscription-plan/confirm',
   getReadiness: 'GET /v1/access/setup/readiness',
   listNativeSubscriptions: 'GET /v1/access/native-subscriptions',
   getNativeSubscription: 'GET /v1/access/native-subscriptions/{authorization_id}',
@@ -239,9 +248,17 @@ interface ErrorBody {
   meta?: Refusal['meta'];
 }
 
-/** Reads the refusal of an operation that answers with a file. */
-export const readRefusal = async (response: Response): Promise<Refusal> =>
-  toRefusal(response, await response.json(), response.headers.get('X-Svc-Request-Id') ?? '');
+/** Sends the file that an operation answers with, or returns its refusal. */
+export async function readFile(operations: Operations, id: OperationId, input: Input): Promise<Response | Refusal> {
+  const response = await operations.answer(id, input);
+  if (!response.ok) return toRefusal(response, await response.json(), response.headers.get('X-Svc-Request-Id') ?? '');
+  const headers = {
+    'Content-Type': response.headers.get('Content-Type') ?? 'application/json',
+    'Content-Disposition': response.headers.get('Content-Disposition') ?? 'attachment',
+    'Cache-Control': 'no-store',
+  };
+  return new Response(response.body, { headers });
+}
 
 function toRefusal(response: Response, json: unknown, requestId: string): Refusal {
   const { code = 'unknown', detail = '', meta = {} } = (json ?? {}) as ErrorBody;

@@ -5,10 +5,11 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { localPathOf } from '#core/local-path.ts';
 import { SECOND } from '#core/time.ts';
 import type { AppEnv } from '#platform/http/openapi.ts';
-import { hasRole, type Need, type Role } from '#rules/access/roles.ts';
 import { openPage, sendPage } from '../../document.tsx';
 import { ApiSection } from './api-section.tsx';
 import { Banner, type Reported } from './banner.tsx';
+import { Zone } from './format.tsx';
+import { type AccountOfPerson, Head, linkTo, type Mode } from './head.tsx';
 import type { Operations, Refusal } from './operations.ts';
 import { type Claims, dropToken, openSession } from './session.ts';
 import { BOARD_STYLE } from './style.ts';
@@ -29,13 +30,6 @@ export interface Me extends Reported {
   merchant_settings: Record<string, string>;
   transfer?: { to: string; expires_at: string };
 }
-interface AccountOfPerson {
-  account_id: string;
-  display_name: string;
-  role: string;
-  current: boolean;
-}
-
 /** A refused form: what was typed without passwords, and why. */
 export interface Refused {
   act: string;
@@ -51,7 +45,7 @@ export interface Screen {
   claims: Claims;
   me: Me;
   accounts: AccountOfPerson[];
-  mode: 'live' | 'sandbox';
+  mode: Mode;
   refused: Refused | null;
 }
 
@@ -76,33 +70,10 @@ export interface Definition {
   /** Content, or the refusal of a screen that the person's role may not read. */
   body(screen: Screen): Promise<Child | Refusal | Unfiltered>;
   scripts?: string[];
+  /** Number that the browser's title shows, for what waits. */
+  countIn?(screen: Screen): Promise<number>;
   acts: Record<string, Act>;
 }
-
-export const linkTo = ({ mode }: Pick<Screen, 'mode'>, path: string): string => (mode === 'sandbox' ? `${path}?mode=sandbox` : path);
-
-/** Pages of the navigation. `needs`: access without which the page is not named. */
-const LINKS: [path: string, name: string, needs?: Need][] = [
-  ['/dashboard', 'Home'],
-  ['/dashboard/templates', 'Templates', 'products:read'],
-  ['/dashboard/payments', 'Payments', 'payments:read'],
-  ['/dashboard/unmatched', 'Unmatched money', 'payments:read'],
-  ['/dashboard/receipts', 'Receipts', 'receipts:read'],
-  ['/dashboard/customers', 'Customers', 'customers:read'],
-  ['/dashboard/subscriptions', 'Subscriptions', 'payments:read'],
-  ['/dashboard/webhooks', 'Webhooks', 'webhooks:read'],
-  ['/dashboard/keys', 'API keys', 'keys:read'],
-  ['/dashboard/sandbox', 'Sandbox', 'sandbox:read'],
-  ['/dashboard/payouts', 'Payouts', 'payouts:read'],
-  ['/dashboard/billing', 'Plan', 'billing:read'],
-  ['/dashboard/support', 'Support', 'tickets:read'],
-  ['/dashboard/team', 'Team', 'members:read'],
-  ['/dashboard/log', 'Audit log', 'log:read'],
-  ['/dashboard/security', 'Security'],
-  ['/dashboard/settings', 'Settings', 'settings:read'],
-];
-
-const isWithin = (path: string, page: string): boolean => path === page || (page !== '/dashboard' && path.startsWith(`${page}/`));
 
 const toLogin = (c: Context<AppEnv>, why?: 'ended'): Response => {
   const { pathname, search } = new URL(c.req.url);
@@ -143,20 +114,20 @@ interface Shown {
 export async function sendScreen(screen: Screen, definition: Definition, { shown, status = 200 }: Shown = {}): Promise<Response> {
   const { c, mode, refused } = screen;
   const said = takeMessage(c, definition);
-  const body = await definition.body(screen);
+  const [body, count] = await Promise.all([definition.body(screen), definition.countIn?.(screen)]);
   const page = await openPage(c, 'en');
   const isBeyond = isRefusal(body);
   return sendPage(
     page,
     {
-      title: `${definition.title} · ${screen.me.display_name}`,
+      title: `${definition.title}${count ? ` (${count})` : ''} · ${screen.me.display_name}`,
       layout: 'board',
       scripts: definition.scripts ?? [],
       board: { mode, style: BOARD_STYLE },
       status: (isBeyond || isUnfiltered(body) ? body.status : status) as ContentfulStatusCode,
     },
-    <>
-      <Frame screen={screen} />
+    <Zone.Provider value={screen.me.timezone}>
+      <Head me={screen.me} accounts={screen.accounts} path={screen.path} mode={mode} />
       <main id="main">
         <h1>{definition.title}</h1>
         {mode === 'sandbox' && <p class="badge">Test data</p>}
@@ -171,57 +142,7 @@ export async function sendScreen(screen: Screen, definition: Definition, { shown
         {isBeyond ? <Beyond screen={screen} refusal={body} /> : isUnfiltered(body) ? body.content : body}
         <ApiSection calls={screen.operations.made} baseUrl={c.var.ctx.baseUrl} />
       </main>
-    </>,
-  );
-}
-
-function Frame({ screen }: { screen: Screen }) {
-  const { me, accounts, path, mode } = screen;
-  return (
-    <header class="board-head">
-      <a class="skip" href="#main">
-        Skip to the content
-      </a>
-      <nav aria-label="Main">
-        <ul>
-          {LINKS.filter(([, , needs]) => needs === undefined || hasRole(me.role as Role, needs)).map(([to, name]) => (
-            <li>
-              <a href={linkTo({ mode }, to)} aria-current={isWithin(path, to) ? 'page' : undefined}>
-                {name}
-              </a>
-            </li>
-          ))}
-        </ul>
-      </nav>
-      <search>
-        <form method="get" action="/dashboard/search">
-          {mode === 'sandbox' && <input type="hidden" name="mode" value="sandbox" />}
-          <label for="search">Search</label>
-          <input id="search" name="q" type="search" minlength={2} maxlength={200} required />
-        </form>
-      </search>
-      <div class="who">
-        <a href={linkTo({ mode: mode === 'live' ? 'sandbox' : 'live' }, path)}>{mode === 'live' ? 'Test mode' : 'Live mode'}</a>
-        {accounts.length > 1 ? (
-          <form method="post" action="/dashboard/switch">
-            <label for="account_id">Account</label>
-            <select id="account_id" name="account_id">
-              {accounts.map(({ account_id, display_name, current }) => (
-                <option value={account_id} selected={current}>
-                  {display_name}
-                </option>
-              ))}
-            </select>
-            <button type="submit">Switch</button>
-          </form>
-        ) : (
-          <bdi>{me.display_name}</bdi>
-        )}
-        <form method="post" action="/dashboard/sign-out">
-          <button type="submit">Sign out</button>
-        </form>
-      </div>
-    </header>
+    </Zone.Provider>,
   );
 }
 

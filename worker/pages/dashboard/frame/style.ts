@@ -12,6 +12,11 @@ export const BOARD_STYLE = `
 .skip{position:absolute;left:-99rem}
 .skip:focus{position:static}
 .who,.board-head form{display:flex;flex-wrap:wrap;gap:.5rem;align-items:center}
+.brand-preview div{display:flex;flex-wrap:wrap;gap:.75rem;align-items:center}
+.brand-preview .sample{padding:.5rem 1rem;border-radius:.75rem;font-weight:600}
+.make{position:relative}
+.make summary{cursor:pointer;font-weight:600;min-height:1.75rem}
+.make ul{flex-direction:column;padding:.25rem 0}
 .board button,.board select,.board .field input,.board-head input{font:inherit;min-height:2.5rem;padding:.375rem .875rem;border-radius:.625rem;border:1px solid var(--soft);background:var(--card);color:var(--ink)}
 .board select,.board .field input{width:100%}
 .who select{width:auto;max-width:14rem}

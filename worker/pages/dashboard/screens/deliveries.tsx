@@ -1,7 +1,9 @@
 import { acted, idempotent } from '../frame/acts.ts';
-import { ActForm, Table, Time } from '../frame/fields.tsx';
+import { ActForm, Table } from '../frame/fields.tsx';
+import { Time } from '../frame/format.tsx';
+import { linkTo } from '../frame/head.tsx';
 import { Facts } from '../frame/list.tsx';
-import { type Definition, linkTo } from '../frame/screen.tsx';
+import type { Definition } from '../frame/screen.tsx';
 import type { Delivery } from './webhooks.tsx';
 
 interface SentDelivery extends Delivery {

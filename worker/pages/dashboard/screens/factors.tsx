@@ -1,7 +1,9 @@
 import { drawCode } from '../../parts/qr.ts';
-import { ActForm, Table, TextField, Time } from '../frame/fields.tsx';
+import { ActForm, Table, TextField } from '../frame/fields.tsx';
+import { Time } from '../frame/format.tsx';
+import { linkTo } from '../frame/head.tsx';
 import type { Answer } from '../frame/operations.ts';
-import { type Acted, linkTo, type Screen } from '../frame/screen.tsx';
+import type { Acted, Screen } from '../frame/screen.tsx';
 
 export interface Passkey {
   passkey_id: string;

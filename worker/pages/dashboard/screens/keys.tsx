@@ -1,8 +1,10 @@
 import { acted, idempotent, notFound, notTyped } from '../frame/acts.ts';
-import { ActForm, ConfirmField, ConfirmFirst, SelectField, shownOnce, Table, TextField, Time } from '../frame/fields.tsx';
+import { ActForm, ConfirmField, ConfirmFirst, SelectField, shownOnce, Table, TextField } from '../frame/fields.tsx';
+import { Time } from '../frame/format.tsx';
+import { linkTo } from '../frame/head.tsx';
 import { Facts } from '../frame/list.tsx';
 import type { Answer } from '../frame/operations.ts';
-import { type Acted, type Definition, type Form, isFresh, linkTo, type Screen } from '../frame/screen.tsx';
+import { type Acted, type Definition, type Form, isFresh, type Screen } from '../frame/screen.tsx';
 
 interface ApiKey {
   id: string;

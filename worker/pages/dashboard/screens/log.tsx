@@ -1,4 +1,4 @@
-import { Time } from '../frame/fields.tsx';
+import { Time } from '../frame/format.tsx';
 import { type Filter, listBody } from '../frame/list.tsx';
 import type { Definition, Screen } from '../frame/screen.tsx';
 
@@ -26,6 +26,7 @@ export const LOG: Definition = {
   body: listBody<Entry>({
     operation: 'listAuditLog',
     filters: FILTERS,
+    hasFile: true,
     caption: 'Entries, newest first',
     head: ['Action', 'When', 'Who', 'About', 'Outcome', 'Address'],
     empty: <p>Nothing was done yet.</p>,

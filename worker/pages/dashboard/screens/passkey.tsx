@@ -2,7 +2,8 @@ import { PAGE_ASSETS } from '../../assets.ts';
 import { idempotent } from '../frame/acts.ts';
 import { type Ceremony, CeremonyForm, parseResponse } from '../frame/ceremony.tsx';
 import { TextField } from '../frame/fields.tsx';
-import { type Definition, isFresh, linkTo } from '../frame/screen.tsx';
+import { linkTo } from '../frame/head.tsx';
+import { type Definition, isFresh } from '../frame/screen.tsx';
 import { withCodes } from './factors.tsx';
 
 /** Screen of its own, because the browser needs the options of the ceremony before the button is pressed. */

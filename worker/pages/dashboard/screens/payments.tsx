@@ -1,8 +1,9 @@
-import { acted, idempotent } from '../frame/acts.ts';
-import { ActForm, Table, Time } from '../frame/fields.tsx';
+import { acted, idempotent, textOf } from '../frame/acts.ts';
+import { ActForm, SelectField, Table, TextField } from '../frame/fields.tsx';
+import { type Amount, amountOf, optionalAmount, Time } from '../frame/format.tsx';
+import { linkTo } from '../frame/head.tsx';
 import { Facts, type Filter, listBody } from '../frame/list.tsx';
-import { type Amount, amountOf, optionalAmount } from '../frame/money.ts';
-import { type Definition, linkTo, type Screen } from '../frame/screen.tsx';
+import type { Acted, Definition, Form, Screen } from '../frame/screen.tsx';
 
 interface Unmatched {
   unmatched_id: string;
@@ -140,6 +141,10 @@ const UNMATCHED_HEAD = ['Transaction', 'Amount', 'Reason', 'When', 'Act'];
 export const UNMATCHED: Definition = {
   path: '/dashboard/unmatched',
   title: 'Unmatched money',
+  async countIn({ operations, mode }) {
+    const open = await operations.call<{ total: number }>('listUnmatchedPayments', { query: { status: 'open', per_page: '1', mode } });
+    return open.ok ? open.value.total : 0;
+  },
   body: listBody<Unmatched>({
     operation: 'listUnmatchedPayments',
     filters: [{ name: 'status', label: 'Status', options: ['open', 'accepted'] }],
@@ -194,12 +199,83 @@ export const PAYMENT: Definition = {
             </Table>
           </section>
         )}
+        {payment.value.status === 'CONFIRMED' && mode === 'live' && <RefundForm screen={screen} price={payment.value.price} />}
         {timeline.ok && <Timeline screen={screen} items={timeline.value.items} />}
+        {timeline.ok && timeline.value.items.some(({ delivery_id: id }) => id !== undefined) && (
+          <section>
+            <h2>Send events again</h2>
+            <p>Each endpoint gets the events of this payment once more, as new deliveries.</p>
+            <ActForm screen={screen} act="resend" submit="Send events again" />
+          </section>
+        )}
       </>
     );
   },
-  acts: ACCEPT,
+  acts: {
+    ...ACCEPT,
+    refund: { done: '', run: (screen, form) => beginRefund(screen, form) },
+    resend: { done: 'The events are on their way again.', run: (screen, form) => resend(screen, form) },
+  },
 };
+
+const REVOKES = [
+  ['false', 'stays'],
+  ['true', 'ends'],
+] as const;
+
+const RefundForm = ({ screen, price }: { screen: Screen; price: Amount }) => (
+  <section>
+    <h2>Refund</h2>
+    <p>The wallet that was paid signs on the next page. The payment shows the refund once the chain has it.</p>
+    <ActForm screen={screen} act="refund" submit="Refund" isFinal>
+      <input type="hidden" name="asset" value={price.asset} />
+      <TextField
+        screen={screen}
+        act="refund"
+        name="amount.amount"
+        label={`Amount in ${price.asset}`}
+        help="Empty: all that is left"
+        isOptional
+      />
+      <SelectField screen={screen} act="refund" name="revoke_access" label="Access that it paid" options={REVOKES} value="false" />
+    </ActForm>
+  </section>
+);
+
+/** Prepares the transaction of a refund, and leads to the page where the wallet signs it. */
+async function beginRefund({ c, operations, mode }: Screen, form: Form): Promise<Acted> {
+  const amount = textOf(form['amount.amount']);
+  const prepared = await operations.call<{ transaction: string }>('prepareRefund', {
+    params: { payment_id: c.req.param('payment_id') ?? '' },
+    query: { mode },
+    body: { ...(amount === undefined ? {} : { amount: { asset: form.asset, amount } }), revoke_access: form.revoke_access === 'true' },
+    ...idempotent(form),
+  });
+  return prepared.ok ? { ok: true, leaveTo: `/sign#${prepared.value.transaction}` } : prepared;
+}
+
+/** Most entries of the timeline that one press sends again. */
+const RESENT_MAX = 40;
+
+/** Replays one delivery for each event and endpoint of the payment. */
+async function resend({ c, operations, mode }: Screen, { idempotency_key: key }: Form): Promise<Acted> {
+  const query = { payment_id: c.req.param('payment_id') ?? '', order: 'desc', limit: String(RESENT_MAX), mode };
+  const timeline = await operations.call<{ items: TimelineEntry[] }>('getWebhookTimeline', { query });
+  if (!timeline.ok) return timeline;
+  const again = new Map<string, string>();
+  for (const { delivery_id: id } of timeline.value.items) {
+    if (id === undefined) continue;
+    const at = { params: { delivery_id: String(id) }, query: { mode } };
+    const sent = await operations.call<{ event_id: string; endpoint_id: string }>('getWebhookDelivery', at);
+    if (sent.ok) again.set(`${sent.value.event_id} ${sent.value.endpoint_id}`, String(id));
+  }
+  for (const id of again.values()) {
+    const at = { params: { delivery_id: id }, query: { mode }, idempotencyKey: `${key}-${id}` };
+    const replayed = await operations.call('replayWebhookDelivery', at);
+    if (!replayed.ok) return replayed;
+  }
+  return { ok: true };
+}
 
 const PaymentFacts = ({ screen, payment }: { screen: Screen; payment: Payment }) => (
   <Facts

@@ -1,8 +1,24 @@
-import { acted, idempotent } from '../frame/acts.ts';
-import { ActForm, TextField, Time } from '../frame/fields.tsx';
+import { acted, idempotent, textOf } from '../frame/acts.ts';
+import { ActForm, TextField } from '../frame/fields.tsx';
+import { type Amount, amountOf, Time } from '../frame/format.tsx';
+import { linkTo } from '../frame/head.tsx';
 import { Facts, listBody } from '../frame/list.tsx';
-import { type Amount, amountOf } from '../frame/money.ts';
-import { type Definition, linkTo } from '../frame/screen.tsx';
+import type { Definition, Form, Screen } from '../frame/screen.tsx';
+
+/** Texts of an invoice, with their label and longest length. */
+const INVOICE = [
+  ['invoice_number', 'Invoice number', 64],
+  ['reference', 'Reference', 120],
+  ['issued_on', 'Date of the invoice, such as 2026-11-21', 10],
+  ['due_on', 'Due on, such as 2026-12-21', 10],
+  ['notes', 'Notes', 2000],
+] as const;
+const BILL_TO = [
+  ['name', 'Billed to', 200],
+  ['address', 'Address', 500],
+  ['tax_id', 'Tax number', 64],
+  ['email', 'Email address', 254],
+] as const;
 
 interface Receipt {
   receipt_id: string;
@@ -11,7 +27,9 @@ interface Receipt {
   sha256: string;
   key_id: string;
   link?: { seq: number };
-  invoice_metadata?: { invoice_number?: string; reference?: string; bill_to?: { name?: string } };
+  invoice_metadata?: Partial<Record<(typeof INVOICE)[number][0], string>> & {
+    bill_to?: Partial<Record<(typeof BILL_TO)[number][0], string>>;
+  };
   document: {
     amount: Amount;
     payer: string;
@@ -35,6 +53,7 @@ export const RECEIPTS: Definition = {
       { name: 'direction', label: 'Direction', options: ['received', 'paid'] },
       { name: 'q', label: 'Receipt id, signature, wallet, email or words' },
     ],
+    hasFile: true,
     caption: 'Receipts, newest first',
     head: ['Receipt', 'Product', 'Amount', 'Paid by', 'When'],
     empty: (
@@ -60,6 +79,10 @@ export const RECEIPTS: Definition = {
   }),
   acts: {},
 };
+
+/** Texts of a form. An emptied one is cleared. */
+const textsOf = (form: Form, fields: readonly (readonly [name: string, ...unknown[]])[], prefix: string) =>
+  Object.fromEntries(fields.map(([name]) => [name, textOf(form[prefix + name]) ?? null]));
 
 export const RECEIPT: Definition = {
   path: '/dashboard/receipts/:receipt_id',
@@ -93,18 +116,17 @@ export const RECEIPT: Definition = {
               ['Paid to', document.recipient],
               ['Transaction', tx],
               ['Paid', <Time at={document.block_time} />],
-              ['Invoice number', invoice?.invoice_number],
-              ['Reference', invoice?.reference],
-              ['Billed to', invoice?.bill_to?.name && <bdi>{invoice.bill_to.name}</bdi>],
               ['Number in the chain', link && String(link.seq)],
               ['SHA-256', sha256],
               ['Signed by', keyId],
             ]}
           />
           <p>
-            <a href={publicUrl}>Public page</a> · <a href={`/v1/receipt/${id}/pdf`}>PDF</a>
+            <a href={publicUrl}>Public page</a> · <a href={`/v1/receipt/${id}/pdf`}>PDF for the buyer</a> ·{' '}
+            <a href={linkTo(screen, `/dashboard/receipts/${id}/pdf`)}>PDF with fee and invoice</a>
           </p>
         </section>
+        <InvoiceForm screen={screen} invoice={invoice} />
         <section>
           <h2>Email the proof</h2>
           <ActForm screen={screen} act="send_proof" submit="Send">
@@ -115,6 +137,18 @@ export const RECEIPT: Definition = {
     );
   },
   acts: {
+    invoice: {
+      done: 'The invoice fields are saved.',
+      run: async ({ c, operations, mode }, form) =>
+        acted(
+          await operations.call('updateInvoiceMetadata', {
+            params: { receipt_id: c.req.param('receipt_id') ?? '' },
+            query: { mode },
+            body: { ...textsOf(form, INVOICE, ''), bill_to: textsOf(form, BILL_TO, 'bill_to.') },
+            ...idempotent(form),
+          }),
+        ),
+    },
     send_proof: {
       done: 'The proof is on its way.',
       run: async ({ c, operations, mode }, form) =>
@@ -129,3 +163,26 @@ export const RECEIPT: Definition = {
     },
   },
 };
+
+const InvoiceForm = ({ screen, invoice }: { screen: Screen; invoice: Receipt['invoice_metadata'] }) => (
+  <section>
+    <h2>Invoice fields</h2>
+    <p>They are on the PDFs, and no part of the signed receipt.</p>
+    <ActForm screen={screen} act="invoice" submit="Save invoice fields">
+      {INVOICE.map(([name, label, max]) => (
+        <TextField screen={screen} act="invoice" name={name} label={label} isOptional max={max} value={invoice?.[name] ?? ''} />
+      ))}
+      {BILL_TO.map(([name, label, max]) => (
+        <TextField
+          screen={screen}
+          act="invoice"
+          name={`bill_to.${name}`}
+          label={label}
+          isOptional
+          max={max}
+          value={invoice?.bill_to?.[name] ?? ''}
+        />
+      ))}
+    </ActForm>
+  </section>
+);

@@ -1,5 +1,6 @@
 import { acted, idempotent, leaveSignedOut, notTyped } from '../frame/acts.ts';
-import { ActForm, ConfirmField, ConfirmFirst, Table, TextField, Time } from '../frame/fields.tsx';
+import { ActForm, ConfirmField, ConfirmFirst, Table, TextField } from '../frame/fields.tsx';
+import { Time } from '../frame/format.tsx';
 import { type Definition, isFresh, type Screen } from '../frame/screen.tsx';
 import { Factors, NewTotp, type Passkey, withCodes } from './factors.tsx';
 import { OtherWays, PROVIDER_ACTS } from './providers.tsx';

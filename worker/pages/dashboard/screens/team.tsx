@@ -1,6 +1,7 @@
 import { GIVEN_ROLES } from '#rules/access/roles.ts';
 import { acted, idempotent, notTyped } from '../frame/acts.ts';
-import { ActForm, ConfirmField, ConfirmFirst, SelectField, Table, TextField, Time } from '../frame/fields.tsx';
+import { ActForm, ConfirmField, ConfirmFirst, SelectField, Table, TextField } from '../frame/fields.tsx';
+import { Time } from '../frame/format.tsx';
 import { type Definition, isFresh, type Screen } from '../frame/screen.tsx';
 
 interface Member {

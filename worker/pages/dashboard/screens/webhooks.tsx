@@ -1,8 +1,10 @@
 import { acted, idempotent, notFound } from '../frame/acts.ts';
-import { ActForm, SelectField, shownOnce, Table, TextField, Time } from '../frame/fields.tsx';
+import { ActForm, SelectField, shownOnce, Table, TextField } from '../frame/fields.tsx';
+import { Time } from '../frame/format.tsx';
+import { linkTo } from '../frame/head.tsx';
 import { Facts, listBody } from '../frame/list.tsx';
 import type { Answer } from '../frame/operations.ts';
-import { type Acted, type Definition, linkTo, type Screen } from '../frame/screen.tsx';
+import type { Acted, Definition, Screen } from '../frame/screen.tsx';
 
 interface Endpoint {
   endpoint_id: string;

@@ -1,11 +1,17 @@
+import { hasRole, type Role } from '#rules/access/roles.ts';
 import { acted, idempotent, notTyped } from '../../frame/acts.ts';
-import { ActForm, ConfirmField, ConfirmFirst, SelectField, Table, TextField, Time } from '../../frame/fields.tsx';
-import { type Definition, isFresh, linkTo, type Screen } from '../../frame/screen.tsx';
+import { ActForm, ConfirmField, ConfirmFirst, SelectField, Table, TextField } from '../../frame/fields.tsx';
+import { Time } from '../../frame/format.tsx';
+import { linkTo } from '../../frame/head.tsx';
+import { type Definition, isFresh, type Screen } from '../../frame/screen.tsx';
 
 interface PayoutWallet {
   wallet_address: string;
   known_since?: string;
   used_by: { type: string; id?: string }[];
+}
+interface Checked {
+  checks: { code: string; fix: { sign_url?: string } | null }[];
 }
 interface RailSetting {
   rail_id: string;
@@ -30,37 +36,30 @@ export const PAYOUTS: Definition = {
       operations.call<{ items: RailSetting[] }>('listRailSettings', { query: { mode } }),
     ]);
     if (!wallets.ok) return wallets;
+    const isAccountMissing = rails.ok && rails.value.items.some(({ ata_exists: exists }) => exists === false);
+    const readiness = isAccountMissing ? await operations.call<Checked>('getReadiness', { query: { mode } }) : null;
+    const fix = readiness?.ok ? readiness.value.checks.find(({ code }) => code === 'payout_ata_exists')?.fix : null;
     return (
       <>
         {!isFresh(screen) && <ConfirmFirst screen={screen} />}
-        <section>
-          {wallets.value.items.length === 0 ? (
+        <Wallets screen={screen} wallets={wallets.value.items} />
+        {fix?.sign_url && (
+          <section>
+            <h2>Token account</h2>
+            <p>A wallet needs an account for USDC once. Without it the first buyer pays to create it, and agents cannot pay.</p>
             <p>
-              Buyers pay straight to your wallet. Name it below, or link one on the page <a href="/dashboard/security">Security</a>.
+              <a class="button" href={fix.sign_url}>
+                Create token account
+              </a>
             </p>
-          ) : (
-            <Table caption="Wallets that are paid" head={['Wallet', 'Paid for', 'Known since']}>
-              {wallets.value.items.map(({ wallet_address: wallet, known_since: since, used_by: uses }) => (
-                <tr>
-                  <th scope="row">{wallet}</th>
-                  <td>
-                    {uses.map((use) => (
-                      <span>
-                        {use.type === 'product' ? (
-                          <a href={linkTo(screen, `/dashboard/templates/${use.id}`)}>a template</a>
-                        ) : (
-                          nameOfUse(use)
-                        )}{' '}
-                      </span>
-                    ))}
-                  </td>
-                  <td>{since && <Time at={since} />}</td>
-                </tr>
-              ))}
-            </Table>
-          )}
-        </section>
+          </section>
+        )}
         {rails.ok && <Rails screen={screen} settings={rails.value.items} />}
+        {hasRole(me.role as Role, 'log:read') && (
+          <p>
+            <a href={`/dashboard/log?${new URLSearchParams({ action: 'payout.*', mode })}`}>Every change of a payout wallet</a>
+          </p>
+        )}
         <section>
           <h2>Pause sales</h2>
           <p>
@@ -105,6 +104,32 @@ export const PAYOUTS: Definition = {
     },
   },
 };
+
+const Wallets = ({ screen, wallets }: { screen: Screen; wallets: PayoutWallet[] }) => (
+  <section>
+    {wallets.length === 0 ? (
+      <p>
+        Buyers pay straight to your wallet. Name it below, or link one on the page <a href="/dashboard/security">Security</a>.
+      </p>
+    ) : (
+      <Table caption="Wallets that are paid" head={['Wallet', 'Paid for', 'Known since']}>
+        {wallets.map(({ wallet_address: wallet, known_since: since, used_by: uses }) => (
+          <tr>
+            <th scope="row">{wallet}</th>
+            <td>
+              {uses.map((use) => (
+                <span>
+                  {use.type === 'product' ? <a href={linkTo(screen, `/dashboard/templates/${use.id}`)}>a template</a> : nameOfUse(use)}{' '}
+                </span>
+              ))}
+            </td>
+            <td>{since && <Time at={since} />}</td>
+          </tr>
+        ))}
+      </Table>
+    )}
+  </section>
+);
 
 const setPaused = async ({ operations }: Screen, form: Record<string, string>, isPaused: boolean) =>
   acted(await operations.call('updateAccount', { body: { sales_paused: isPaused }, ...idempotent(form) }));

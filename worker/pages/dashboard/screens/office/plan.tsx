@@ -1,5 +1,6 @@
 import { idempotent } from '../../frame/acts.ts';
-import { ActForm, SelectField, Table, Time } from '../../frame/fields.tsx';
+import { ActForm, SelectField, Table } from '../../frame/fields.tsx';
+import { Time } from '../../frame/format.tsx';
 import { Facts } from '../../frame/list.tsx';
 import type { Acted, Definition } from '../../frame/screen.tsx';
 

@@ -1,3 +1,4 @@
+import { PAGE_ASSETS } from '../../../assets.ts';
 import { acted, idempotent } from '../../frame/acts.ts';
 import { ActForm, SelectField, TextField } from '../../frame/fields.tsx';
 import { Facts } from '../../frame/list.tsx';
@@ -46,6 +47,7 @@ const update = async ({ operations, mode }: Screen, form: Form, body: object) =>
 export const SETTINGS: Definition = {
   path: '/dashboard/settings',
   title: 'Settings',
+  scripts: [PAGE_ASSETS.dashboard],
   async body(screen) {
     const { me, operations } = screen;
     const domain = await operations.call<Domain>('getDomain');
@@ -69,6 +71,7 @@ export const SETTINGS: Definition = {
         <section>
           <h2>Brand</h2>
           <p>Buyers see it on each page of yours.</p>
+          <BrandPreview {...me} />
           <ActForm screen={screen} act="brand" submit="Save">
             {BRAND.map(([name, label, max]) => (
               <TextField
@@ -145,6 +148,18 @@ export const SETTINGS: Definition = {
     },
   },
 };
+
+/** Head of a checkout as the script draws it from what is typed. Hidden without scripts. */
+const BrandPreview = ({ display_name: name }: Screen['me']) => (
+  <figure class="brand-preview" data-name={name} hidden>
+    <figcaption>Preview</figcaption>
+    <div>
+      <img alt="" width={40} height={40} hidden />
+      <bdi />
+      <span class="sample">Pay 5 USDC</span>
+    </div>
+  </figure>
+);
 
 const DomainForms = ({ screen, domain }: { screen: Screen; domain: Domain | null }) => (
   <section>

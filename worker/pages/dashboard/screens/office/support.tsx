@@ -1,7 +1,9 @@
 import { acted, idempotent } from '../../frame/acts.ts';
-import { ActForm, SelectField, TextField, Time } from '../../frame/fields.tsx';
+import { ActForm, SelectField, TextField } from '../../frame/fields.tsx';
+import { Time } from '../../frame/format.tsx';
+import { linkTo } from '../../frame/head.tsx';
 import { Facts, listBody } from '../../frame/list.tsx';
-import { type Definition, linkTo } from '../../frame/screen.tsx';
+import type { Definition } from '../../frame/screen.tsx';
 
 interface Ticket {
   ticket_id: string;

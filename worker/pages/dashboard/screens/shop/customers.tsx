@@ -1,7 +1,9 @@
 import { acted, idempotent, notTyped, numberOf } from '../../frame/acts.ts';
-import { ActForm, ConfirmField, SelectField, shownOnce, Table, TextField, Time } from '../../frame/fields.tsx';
+import { ActForm, ConfirmField, SelectField, shownOnce, Table, TextField } from '../../frame/fields.tsx';
+import { Time } from '../../frame/format.tsx';
+import { linkTo } from '../../frame/head.tsx';
 import { Facts, listBody } from '../../frame/list.tsx';
-import { type Definition, linkTo, type Screen } from '../../frame/screen.tsx';
+import type { Definition, Screen } from '../../frame/screen.tsx';
 import { Timeline, type TimelineEntry } from '../payments.tsx';
 import type { Product } from './products.tsx';
 

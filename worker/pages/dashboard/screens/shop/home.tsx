@@ -1,8 +1,9 @@
 import type { Child } from 'hono/jsx';
-import { Table, Time } from '../../frame/fields.tsx';
+import { Table } from '../../frame/fields.tsx';
+import { type Amount, amountOf, Time } from '../../frame/format.tsx';
+import { linkTo } from '../../frame/head.tsx';
 import { Facts } from '../../frame/list.tsx';
-import { type Amount, amountOf } from '../../frame/money.ts';
-import { type Definition, linkTo, type Screen } from '../../frame/screen.tsx';
+import type { Definition, Screen } from '../../frame/screen.tsx';
 import { Chart, type Day } from './chart.tsx';
 
 interface Summary {
@@ -96,7 +97,7 @@ export const HOME: Definition = {
           </section>
         )}
         {summary.ok && <Totals summary={summary.value} />}
-        {figures.ok && <Earned figures={figures.value} />}
+        {figures.ok && <Earned figures={figures.value} screen={screen} />}
         {latest.ok && latest.value.items.length > 0 && <Latest screen={screen} payments={latest.value.items} />}
       </>
     );
@@ -129,7 +130,7 @@ const Totals = ({ summary }: { summary: Summary }) => (
   </section>
 );
 
-const Earned = ({ figures: { totals, daily } }: { figures: Figures }) => (
+const Earned = ({ figures: { totals, daily }, screen }: { figures: Figures; screen: Screen }) => (
   <>
     {(['USDC', 'SOL'] as const)
       .filter((asset) => totals[asset].count > 0)
@@ -137,6 +138,13 @@ const Earned = ({ figures: { totals, daily } }: { figures: Figures }) => (
         <section>
           <h2>{`${totals[asset].net} ${asset} in 30 days`}</h2>
           <Chart asset={asset} days={daily} />
+          <p>
+            <a
+              href={`/dashboard/analytics.csv?${new URLSearchParams({ mode: screen.mode, window_days: WINDOW_DAYS, daily_days: WINDOW_DAYS })}`}
+            >
+              CSV
+            </a>
+          </p>
         </section>
       ))}
   </>

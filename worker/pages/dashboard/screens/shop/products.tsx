@@ -1,8 +1,10 @@
+import { DAY, iso } from '#core/time.ts';
 import { acted, idempotent, numberOf, textOf } from '../../frame/acts.ts';
-import { ActForm, SelectField, Table, TextField, Time } from '../../frame/fields.tsx';
+import { ActForm, SelectField, Table, TextField } from '../../frame/fields.tsx';
+import { type Amount, amountOf, periodOf, Time } from '../../frame/format.tsx';
+import { linkTo } from '../../frame/head.tsx';
 import { Facts, listBody } from '../../frame/list.tsx';
-import { type Amount, amountOf, periodOf } from '../../frame/money.ts';
-import { type Definition, type Form, linkTo, type Screen } from '../../frame/screen.tsx';
+import type { Definition, Form, Screen } from '../../frame/screen.tsx';
 
 export interface Product {
   product_id: string;
@@ -13,6 +15,7 @@ export interface Product {
   status: string;
   price: Amount;
   billing_model: string;
+  renewal_mode: string;
   access_period_days: number | null;
   usage_units: number | null;
   unit_name?: string;
@@ -29,13 +32,24 @@ interface Check {
   fix: { detail: string; sign_url?: string } | null;
 }
 
+interface Plan {
+  status: string;
+  transaction?: string;
+}
+
+const SALES_MS = 30 * DAY;
+const RENEWALS = [
+  ['ONE_OFF', 'The buyer pays again'],
+  ['AUTOMATIC', 'By itself, from the buyer’s wallet (USDC, 1 to 365 days)'],
+] as const;
 const ASSETS = [
   ['USDC', 'USDC'],
   ['SOL', 'SOL'],
 ] as const;
 
-const stateOf = ({ status, payout_wallet: wallet }: Product): string =>
-  status === 'archived' ? 'Archived' : wallet === undefined ? 'Needs a payout wallet' : 'On sale';
+const isToPublish = (plan: Plan | null): boolean => plan !== null && ['unpublished', 'outdated'].includes(plan.status);
+const stateOf = ({ status, payout_wallet: wallet }: Product, plan: Plan | null = null): string =>
+  status === 'archived' ? 'Archived' : wallet === undefined ? 'Needs a payout wallet' : isToPublish(plan) ? 'Plan to publish' : 'On sale';
 
 export const PRODUCTS: Definition = {
   path: '/dashboard/templates',
@@ -78,6 +92,7 @@ const soldOf = (form: Form) => ({
   description: textOf(form.description),
   price: { asset: form['price.asset'], amount: textOf(form['price.amount']) ?? '' },
   access_period_days: numberOf(form.access_period_days),
+  renewal_mode: form.renewal_mode,
   usage_units: form.usage_units === undefined ? undefined : (numberOf(form.usage_units) ?? null),
   payout_wallet: textOf(form.payout_wallet),
   success_url: textOf(form.success_url),
@@ -100,6 +115,7 @@ const Fields = ({ screen, act, product }: { screen: Screen; act: string; product
         isOptional
         value={numberText(product?.access_period_days)}
       />
+      <SelectField {...at} name="renewal_mode" label="Renewal" options={RENEWALS} value={product?.renewal_mode ?? 'ONE_OFF'} />
       <TextField
         {...at}
         name="usage_units"
@@ -173,18 +189,26 @@ export const PRODUCT: Definition = {
   async body(screen) {
     const { operations, mode } = screen;
     const params = paramsOf(screen);
-    const [product, readiness] = await Promise.all([
+    const from = iso(screen.c.var.ctx.wallNow - SALES_MS).slice(0, 10);
+    const [product, readiness, sales] = await Promise.all([
       operations.call<Product>('getProduct', { params, query: { mode } }),
       operations.call<{ checks: Check[] }>('getReadiness', { query: { ...params, mode } }),
+      operations.call<{ total: number }>('listPayments', {
+        query: { ...params, status: 'CONFIRMED', created_from: from, per_page: '1', mode },
+      }),
     ]);
     if (!product.ok) return product;
     const { value } = product;
+    const renews = value.renewal_mode === 'AUTOMATIC';
+    const published = renews ? await operations.call<Plan>('getSubscriptionPlan', { params, query: { mode } }) : null;
+    const plan = published?.ok ? published.value : null;
     return (
       <>
         <section>
           <Facts
             rows={[
-              ['State', stateOf(value)],
+              ['State', stateOf(value, plan)],
+              ['Sales of 30 days', sales.ok ? String(sales.value.total) : undefined],
               ['Price', amountOf(value.price)],
               ['Access', periodOf(value.access_period_days)],
               ['Uses of one payment', value.usage_units === null ? undefined : `${value.usage_units} ${value.unit_name ?? ''}`],
@@ -196,10 +220,17 @@ export const PRODUCT: Definition = {
             ]}
           />
           <p>
-            <a href={linkTo(screen, `/dashboard/payments?product_id=${value.product_id}`)}>Its payments</a>
+            <a href={`/dashboard/payments?${new URLSearchParams({ ...params, mode })}`}>Its payments</a>
+            {value.status === 'active' && (
+              <>
+                {' · '}
+                <a href={`/p/${value.slug}/qr`}>QR sheet</a>
+              </>
+            )}
           </p>
         </section>
         {readiness.ok && <Readiness checks={readiness.value.checks} />}
+        {plan && isToPublish(plan) && <PlanForms screen={screen} />}
         <section>
           <h2>Change</h2>
           <ActForm screen={screen} act="save" submit="Save">
@@ -226,10 +257,43 @@ export const PRODUCT: Definition = {
         return acted(await screen.operations.call('updateProduct', { params, query, body, ...idempotent(form) }));
       },
     },
+    publish: {
+      done: '',
+      async run(screen, form) {
+        const at = { params: paramsOf(screen), query: { mode: screen.mode } };
+        const plan = await screen.operations.call<Plan>('prepareSubscriptionPlan', { ...at, ...idempotent(form) });
+        if (!plan.ok) return plan;
+        return plan.value.transaction === undefined ? { ok: true } : { ok: true, leaveTo: `/sign#${plan.value.transaction}` };
+      },
+    },
+    confirm: {
+      done: 'The plan is published. Buyers can subscribe.',
+      run: async (screen, form) =>
+        acted(
+          await screen.operations.call('confirmSubscriptionPlan', {
+            params: paramsOf(screen),
+            query: { mode: screen.mode },
+            body: { tx_signature: form.tx_signature?.trim() },
+            ...idempotent(form),
+          }),
+        ),
+    },
     archive: actOn('archiveProduct', 'The template is archived. Nobody can buy it, and access that was paid stays.'),
     unarchive: actOn('unarchiveProduct', 'The template is on sale again.'),
   },
 };
+
+/** Publication of the plan that buyers subscribe to: the wallet signs, and its signature is confirmed here. */
+const PlanForms = ({ screen }: { screen: Screen }) => (
+  <section>
+    <h2>Publish the plan</h2>
+    <p>Buyers subscribe to a plan on the chain, which your payout wallet publishes once for each price and period.</p>
+    <ActForm screen={screen} act="publish" submit="Publish with wallet" />
+    <ActForm screen={screen} act="confirm" submit="Confirm">
+      <TextField screen={screen} act="confirm" name="tx_signature" label="Signature, as the signing page shows it" max={100} />
+    </ActForm>
+  </section>
+);
 
 /** Checks that do not pass, and the repair of each. */
 const Readiness = ({ checks }: { checks: Check[] }) => {

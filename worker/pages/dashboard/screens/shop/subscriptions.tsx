@@ -1,8 +1,9 @@
 import { acted, idempotent } from '../../frame/acts.ts';
-import { ActForm, Time } from '../../frame/fields.tsx';
+import { ActForm } from '../../frame/fields.tsx';
+import { type Amount, amountOf, Time } from '../../frame/format.tsx';
+import { linkTo } from '../../frame/head.tsx';
 import { Facts, listBody } from '../../frame/list.tsx';
-import { type Amount, amountOf } from '../../frame/money.ts';
-import { type Definition, linkTo } from '../../frame/screen.tsx';
+import type { Definition } from '../../frame/screen.tsx';
 
 interface Subscription {
   authorization_id: string;

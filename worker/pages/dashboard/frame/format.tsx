@@ -1,3 +1,6 @@
+import { createContext, useContext } from 'hono/jsx';
+import { formatMinute } from '../../parts/text.ts';
+
 export interface Amount {
   asset: string;
   amount: string;
@@ -8,3 +11,13 @@ export const optionalAmount = (amount: Amount | undefined): string | undefined =
 
 /** Names the time that a payment buys. */
 export const periodOf = (days: number | null): string => (days === null ? 'without end' : days === 1 ? 'a day' : `${days} days`);
+
+/** Time zone of the account, in which its pages show times. */
+export const Zone = createContext('UTC');
+
+/** Time in the account's zone, with UTC as its title. */
+export const Time = ({ at }: { at: string }) => (
+  <time datetime={at} title={formatMinute(at, 'UTC')}>
+    {formatMinute(at, useContext(Zone))}
+  </time>
+);

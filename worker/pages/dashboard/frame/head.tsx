@@ -1,0 +1,120 @@
+import { hasRole, type Need, type Role } from '#rules/access/roles.ts';
+
+export type Mode = 'live' | 'sandbox';
+export interface AccountOfPerson {
+  account_id: string;
+  display_name: string;
+  role: string;
+  current: boolean;
+}
+
+interface HeadTerms {
+  me: { role: string; display_name: string };
+  accounts: AccountOfPerson[];
+  path: string;
+  mode: Mode;
+}
+
+/** Link that stays in the mode of the page. */
+export const linkTo = ({ mode }: { mode: Mode }, path: string): string => (mode === 'sandbox' ? `${path}?mode=sandbox` : path);
+
+/** Pages of the navigation. `needs`: access without which the page is not named. */
+const LINKS: [path: string, name: string, needs?: Need][] = [
+  ['/dashboard', 'Home'],
+  ['/dashboard/templates', 'Templates', 'products:read'],
+  ['/dashboard/payments', 'Payments', 'payments:read'],
+  ['/dashboard/unmatched', 'Unmatched money', 'payments:read'],
+  ['/dashboard/receipts', 'Receipts', 'receipts:read'],
+  ['/dashboard/customers', 'Customers', 'customers:read'],
+  ['/dashboard/subscriptions', 'Subscriptions', 'payments:read'],
+  ['/dashboard/webhooks', 'Webhooks', 'webhooks:read'],
+  ['/dashboard/keys', 'API keys', 'keys:read'],
+  ['/dashboard/sandbox', 'Sandbox', 'sandbox:read'],
+  ['/dashboard/payouts', 'Payouts', 'payouts:read'],
+  ['/dashboard/billing', 'Plan', 'billing:read'],
+  ['/dashboard/support', 'Support', 'tickets:read'],
+  ['/dashboard/team', 'Team', 'members:read'],
+  ['/dashboard/log', 'Audit log', 'log:read'],
+  ['/dashboard/security', 'Security'],
+  ['/dashboard/settings', 'Settings', 'settings:read'],
+];
+
+/** Entries of the menu "New". */
+const MAKES: [path: string, name: string, needs: Need][] = [
+  ['/dashboard/templates/new', 'Template', 'products:write'],
+  ['/dashboard/keys/new', 'API key', 'keys:write'],
+  ['/dashboard/webhooks', 'Webhook endpoint', 'webhooks:write'],
+  ['/dashboard/support', 'Support ticket', 'tickets:write'],
+  ['/dashboard/team', 'Invitation', 'members:write'],
+];
+const isOpenTo = ({ role }: HeadTerms['me'], needs: Need | undefined): boolean => needs === undefined || hasRole(role as Role, needs);
+
+const isWithin = (path: string, page: string): boolean => path === page || (page !== '/dashboard' && path.startsWith(`${page}/`));
+
+/** Head of each page: navigation, search, what can be made, and the person. */
+export function Head({ me, accounts, path, mode }: HeadTerms) {
+  return (
+    <header class="board-head">
+      <a class="skip" href="#main">
+        Skip to the content
+      </a>
+      <nav aria-label="Main">
+        <ul>
+          {LINKS.filter(([, , needs]) => isOpenTo(me, needs)).map(([to, name]) => (
+            <li>
+              <a href={linkTo({ mode }, to)} aria-current={isWithin(path, to) ? 'page' : undefined}>
+                {name}
+              </a>
+            </li>
+          ))}
+        </ul>
+      </nav>
+      <search>
+        <form method="get" action="/dashboard/search">
+          {mode === 'sandbox' && <input type="hidden" name="mode" value="sandbox" />}
+          <label for="search">Search</label>
+          <input id="search" name="q" type="search" minlength={2} maxlength={200} required />
+        </form>
+      </search>
+      <Make me={me} mode={mode} />
+      <div class="who">
+        <a href={linkTo({ mode: mode === 'live' ? 'sandbox' : 'live' }, path)}>{mode === 'live' ? 'Test mode' : 'Live mode'}</a>
+        {accounts.length > 1 ? (
+          <form method="post" action="/dashboard/switch">
+            <label for="account_id">Account</label>
+            <select id="account_id" name="account_id">
+              {accounts.map(({ account_id, display_name, current }) => (
+                <option value={account_id} selected={current}>
+                  {display_name}
+                </option>
+              ))}
+            </select>
+            <button type="submit">Switch</button>
+          </form>
+        ) : (
+          <bdi>{me.display_name}</bdi>
+        )}
+        <form method="post" action="/dashboard/sign-out">
+          <button type="submit">Sign out</button>
+        </form>
+      </div>
+    </header>
+  );
+}
+
+function Make({ me, mode }: Pick<HeadTerms, 'me' | 'mode'>) {
+  const makes = MAKES.filter(([, , needs]) => isOpenTo(me, needs));
+  if (makes.length === 0) return null;
+  return (
+    <details class="make">
+      <summary>New</summary>
+      <ul>
+        {makes.map(([to, name]) => (
+          <li>
+            <a href={linkTo({ mode }, to)}>{name}</a>
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}
