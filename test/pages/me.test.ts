@@ -52,6 +52,15 @@ describe('/me', () => {
       await seePurchase(page, 'Forecasts, 30 days');
       expect(await findViolations(page)).toEqual([]);
       await shoot('91-me-purchases');
+      await page.locator('details summary').last().click();
+      await page.locator('a[href^="/me/details"]').click();
+      await page.locator('input[name="name"]').fill('Grace & Söhne');
+      expect(await findViolations(page)).toEqual([]);
+      await shoot('92-me-details');
+      await page.locator('form.act button').last().click();
+      await page.getByRole('status').waitFor();
+      expect(await page.locator('input[name="name"]').inputValue()).toBe('Grace & Söhne');
+      await page.goto(urlOf('/me'));
       await page.getByRole('button', { name: 'Sign out' }).focus();
       await page.keyboard.press('Enter');
       await page.getByRole('status').filter({ hasText: 'You are signed out.' }).waitFor();

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { App } from '../support/people/authenticator-app.ts';
 import { findViolations } from './axe.ts';
 import { addAuthenticator, BUSINESS, PASSWORD, register, signIn } from './merchant.ts';
-import { Shop, seeHeading } from './shop.ts';
+import { press, Shop, seeHeading } from './shop.ts';
 
 const shop = new Shop();
 beforeAll(() => shop.open(), 60_000);
@@ -11,22 +11,44 @@ afterAll(() => shop.close());
 /** Browsers have no passkeys on an IP address. */
 const named = (path: string): string => `${shop.baseUrl.replace('127.0.0.1', 'localhost')}${path}`;
 
+/** Links of the navigation and headings of their screens, in groups that one visit reads. */
+const SCREENS = {
+  'of sales': [
+    ['Templates', 'Templates'],
+    ['Create template', 'New template'],
+    ['Payments', 'Payments'],
+    ['Unmatched money', 'Unmatched money'],
+    ['Receipts', 'Receipts'],
+    ['Customers', 'Customers'],
+    ['Subscriptions', 'Subscriptions'],
+  ],
+  'of the technical side': [
+    ['Webhooks', 'Webhooks'],
+    ['API keys', 'API keys'],
+    ['Create key', 'New API key'],
+    ['Team', 'Team'],
+    ['Audit log', 'Audit log'],
+  ],
+  'of the account': [
+    ['Security', 'Security'],
+    ['Sandbox', 'Sandbox'],
+    ['Payouts', 'Payouts'],
+    ['Plan', 'Plan'],
+    ['Support', 'Support'],
+    ['Settings', 'Settings'],
+    ['Home', 'Home'],
+  ],
+} as const;
+
 describe('screens of the dashboard', () => {
-  it.each(['phone', 'desktop'] as const)('each screen is without a finding of axe and fits every size, on a %s', async (size) => {
+  const visits = (['phone', 'desktop'] as const).flatMap((size) =>
+    Object.keys(SCREENS).map((group) => [group as keyof typeof SCREENS, size] as const),
+  );
+  it.each(visits)('each screen %s is without a finding of axe and fits every size, on a %s', async (group, size) => {
     const { email } = await register(shop);
     const { page, offences, shoot, close } = await shop.visit(size);
     await signIn(shop, page, email);
-    for (const [link, heading] of [
-      ['Payments', 'Payments'],
-      ['Unmatched money', 'Unmatched money'],
-      ['Receipts', 'Receipts'],
-      ['Webhooks', 'Webhooks'],
-      ['API keys', 'API keys'],
-      ['Create key', 'New API key'],
-      ['Team', 'Team'],
-      ['Audit log', 'Audit log'],
-      ['Security', 'Security'],
-    ] as const) {
+    for (const [link, heading] of SCREENS[group]) {
       await page.getByRole('link', { name: link, exact: true }).click();
       await seeHeading(page, heading);
       await page.getByText('API', { exact: true }).click();
@@ -34,6 +56,56 @@ describe('screens of the dashboard', () => {
       await shoot(`60-${link.toLowerCase().replaceAll(' ', '-')}`);
     }
     expect(offences).toEqual([]);
+    await close();
+  });
+
+  it.each(['phone', 'desktop'] as const)('a sale is read, refunded by a wallet and invoiced, on a %s', async (size) => {
+    const product = await shop.sell();
+    const buyer = await shop.visit('desktop', [{ signer: await shop.chain.newBuyer(100_000_000n), features: ['solana:signTransaction'] }]);
+    await buyer.page.goto(shop.urlOf(product));
+    await press(buyer.page, 'Pay with Test wallet');
+    await seeHeading(buyer.page, 'Paid');
+    await buyer.close();
+    const { page, offences, shoot, close } = await shop.visit(size);
+    await signIn(shop, page, shop.email);
+    await page.goto(`${shop.baseUrl}/dashboard/templates/${product.product_id}`);
+    expect(await findViolations(page)).toEqual([]);
+    await shoot('61-template');
+    await page.getByRole('link', { name: 'Its payments' }).click();
+    await page.locator('tbody th a').first().click();
+    await seeHeading(page, 'Payment');
+    expect(await findViolations(page)).toEqual([]);
+    await shoot('62-payment');
+    await page.locator('dd a[href*="/dashboard/receipts/"]').click();
+    await seeHeading(page, 'Receipt');
+    await page.getByLabel('Invoice number').fill('INV-2026-1');
+    await page.getByRole('button', { name: 'Save invoice fields' }).click();
+    await page.getByRole('status').filter({ hasText: 'The invoice fields are saved.' }).waitFor();
+    expect(await page.getByLabel('Invoice number').inputValue()).toBe('INV-2026-1');
+    expect(await findViolations(page)).toEqual([]);
+    await shoot('63-receipt');
+    await page.goto(`${shop.baseUrl}/dashboard/payments?product_id=${product.product_id}`);
+    await page.locator('tbody th a').first().click();
+    await page.getByLabel('Amount in USDC').fill('1');
+    await page.getByRole('button', { name: 'Refund' }).click();
+    await page.waitForURL(/\/sign#/);
+    await page.getByText('1 USDC').first().waitFor();
+    expect(offences).toEqual([]);
+    await close();
+  });
+
+  it('the preview of a brand follows what is typed, and its colours are readable', async () => {
+    const { email } = await register(shop);
+    const { page, close } = await shop.visit('desktop');
+    await signIn(shop, page, email);
+    await page.goto(`${shop.baseUrl}/dashboard/settings`);
+    const preview = page.locator('.brand-preview');
+    expect(await preview.innerText()).toContain(BUSINESS);
+    await page.getByLabel('Name on the checkout').fill('<b>Rain</b> & Co');
+    await page.getByLabel('Accent colour, for example #0a7d4f').fill('#ffee00');
+    expect(await preview.innerText()).toContain('<b>Rain</b> & Co');
+    expect(await page.evaluate("getComputedStyle(document.querySelector('.sample')).backgroundColor")).toBe('rgb(255, 238, 0)');
+    expect(await findViolations(page)).toEqual([]);
     await close();
   });
 
