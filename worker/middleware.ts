@@ -25,7 +25,7 @@ import { type Location, regionNear } from '#platform/variables/regions.ts';
 
 const LONG_BODIES = /^\/v1\/(?:access\/agent-bootstrap\/[^/]+\/manifest|receipt\/[^/]+\/invoice-metadata)$/;
 /** Pages with forms, which a browser posts. */
-const FORMS = /^\/(?:login|dashboard|me)(?:\/|$)/;
+const FORMS = /^\/(?:login|invitation|dashboard|me)(?:\/|$)/;
 const RAW_BODIES = /^\/v1\/(?:products\/webhook|billing\/webhooks|integrations\/mail\/webhooks)\//;
 
 /** Reasons of refusals that the audit log of the account has. */

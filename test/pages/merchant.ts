@@ -29,7 +29,11 @@ export async function signIn(shop: Shop, page: Page, email: string): Promise<voi
   await seeHeading(page, 'Home');
 }
 
-export const readSession = (page: Page): Promise<unknown> => page.evaluate("sessionStorage.getItem('svc:session')");
+/** Token of the browser's session, which only its cookie has. */
+export async function readSession(page: Page): Promise<string | null> {
+  const cookies = await page.context().cookies();
+  return cookies.find(({ name }) => name === '__Host-svc_session')?.value ?? null;
+}
 
 type SentEmail = Record<string, string> & { to: string; text: string };
 

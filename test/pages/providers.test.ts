@@ -39,7 +39,7 @@ describe.each(['Google', 'GitHub'])('sign-in with %s', (title) => {
       }
       await seeHeading(page, 'Home');
       expect(page.url()).toBe(urlOf('/dashboard?locale=en'));
-      expect(await readSession(page)).toContain('token');
+      expect(await readSession(page)).not.toBeNull();
       expect(await findViolations(page)).toEqual([]);
       for (let steps = 0; steps < 2; steps++) {
         await page.goBack();
@@ -56,7 +56,7 @@ describe.each(['Google', 'GitHub'])('sign-in with %s', (title) => {
     await press(page, `Sign in with ${title}`);
     await choose(page, title === 'Google' ? 'Ada' : 'Bob');
     await seeHeading(page, 'Home');
-    const { token } = JSON.parse((await readSession(page)) as string) as { token: string };
+    const token = (await readSession(page))!;
     const { secret } = await shop.api.must<{ secret: string }>('POST', '/v1/account/totp', { credential: token });
     const app = new App(secret);
     await shop.api.must('POST', '/v1/account/totp/confirm', { credential: token, body: { code: app.code(Date.now() - 30_000) } });
@@ -70,8 +70,8 @@ describe.each(['Google', 'GitHub'])('sign-in with %s', (title) => {
     await page.getByLabel('Code', { exact: true }).fill(app.code());
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
     await seeHeading(page, 'Home');
-    const proven = JSON.parse((await readSession(page)) as string) as { token: string };
-    await shop.api.must('DELETE', '/v1/account/totp', { credential: proven.token });
+    const proven = (await readSession(page))!;
+    await shop.api.must('DELETE', '/v1/account/totp', { credential: proven });
     expect(elsewhere(offences)).toEqual([]);
     await close();
   });

@@ -47,7 +47,6 @@ const loginNews: fc.Arbitrary<LoginNews> = fc.oneof(
     { kind: 'returned', returned: { outcome: { kind: 'refused', error: 'account_not_found' }, from: 'github' } },
     { kind: 'returned', returned: { outcome: { kind: 'passwordRequired', ticket: 't' }, from: 'github' } },
     { kind: 'joinEntered', password: SECRET },
-    { kind: 'sessionNotKept' },
   ),
   fc
     .nat(12)

@@ -24,10 +24,12 @@ export function startServiceTime(now: string): void {
 
 interface Call {
   body?: unknown;
+  /** Fields of a form, for a page that acts in the session of this browser. */
+  form?: Record<string, string>;
   token?: string;
   idempotencyKey?: string;
   identitySession?: string;
-  /** Stores a cookie of the answer, which binds an OAuth flow to this browser. */
+  /** Sends and stores cookies, which bind an OAuth flow to this browser. */
   setsCookie?: boolean;
   /** Completes the call although the page is left meanwhile. */
   outlivesPage?: boolean;
@@ -45,12 +47,12 @@ export async function callApi<T>(method: 'GET' | 'POST' | 'DELETE', path: string
   try {
     const response = await fetch(path, {
       method,
-      credentials: call.setsCookie ? 'same-origin' : 'omit',
+      credentials: call.setsCookie || call.form ? 'same-origin' : 'omit',
       cache: 'no-store',
       keepalive: call.outlivesPage === true,
       signal: AbortSignal.timeout(TIMEOUT_MS),
       headers: headersOf(call),
-      ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
+      ...(call.form ? { body: new URLSearchParams(call.form) } : call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
     });
     const date = Date.parse(response.headers.get('date') ?? '');
     // A `Date` header has a resolution of one second, so a difference below two seconds is ignored.

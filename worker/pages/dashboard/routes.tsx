@@ -27,7 +27,7 @@ import { SEARCH } from './screens/shop/search.tsx';
 import { SUBSCRIPTION, SUBSCRIPTIONS } from './screens/shop/subscriptions.tsx';
 import { TEAM } from './screens/team.tsx';
 import { ENDPOINT, WEBHOOKS } from './screens/webhooks.tsx';
-import { postSignIn } from './sign-in.ts';
+import { postInvitation, postSignIn } from './sign-in.ts';
 
 const SCREENS: Definition[] = [
   ...[HOME, PRODUCTS, NEW_PRODUCT, PRODUCT, CUSTOMERS, CUSTOMER, SUBSCRIPTIONS, SUBSCRIPTION],
@@ -63,10 +63,11 @@ const countPage = createMiddleware<AppEnv>(async (c, next) => {
 
 /** Pages of the dashboard. They call the published API with the session's token, and nothing else. */
 export const dashboardRoutes = router();
-for (const path of ['/login', '/dashboard/*']) dashboardRoutes.post(path, ofOwnPage, countPage);
+for (const path of ['/login', '/invitation', '/dashboard/*']) dashboardRoutes.post(path, ofOwnPage, countPage);
 dashboardRoutes.get('/dashboard/*', countPage);
 
 dashboardRoutes.post('/login', async (c) => postSignIn(c, await readForm(c)));
+dashboardRoutes.post('/invitation', async (c) => postInvitation(c, await readForm(c)));
 
 for (const definition of SCREENS) {
   dashboardRoutes.get(definition.path, async (c) => {

@@ -1,4 +1,5 @@
 import type { Context } from 'hono';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { AppEnv } from '#platform/http/openapi.ts';
 import { sendLogin } from '../account/pages.tsx';
 import type { PostedSignIn } from '../account/plain-sign-in.tsx';
@@ -34,6 +35,18 @@ export async function postSignIn(c: Context<AppEnv>, form: Form): Promise<Respon
     next: nextOf(form),
     ...(asked === undefined ? {} : { factor: { ticket: asked, methods } }),
   });
+}
+
+/** Accepts an invitation in the session of this browser, which goes on in the account that invited. Answers as the API. */
+export async function postInvitation(c: Context<AppEnv>, { token = '' }: Form): Promise<Response> {
+  const operations = new Operations(c, readToken(c));
+  const accepted = await operations.answer('acceptInvitation', { body: { token } });
+  const body = (await accepted.json()) as { account_id: string };
+  if (accepted.ok) {
+    const entered = await operations.call<{ token: string }>('switchAccount', { body: { account_id: body.account_id } });
+    if (entered.ok) storeToken(c, entered.value.token);
+  }
+  return c.json(body, accepted.status as ContentfulStatusCode);
 }
 
 /** Ends the session that this browser had, so that signing out later ends all that it opened. */

@@ -4,7 +4,6 @@ import type { ReceiptDocument } from '#pdf/facts.ts';
 import { NETWORKS } from '#solana/assets.ts';
 import type { PageContext } from '../document.tsx';
 import { explorerUrl, plainName } from '../parts/text.ts';
-import { PROOF_OUTCOMES, type ProofFacts } from './send-proof.ts';
 
 export const NETWORK_OF: Record<string, 'mainnet' | 'devnet'> = { [NETWORKS.mainnet.caip2]: 'mainnet', [NETWORKS.devnet.caip2]: 'devnet' };
 
@@ -38,44 +37,14 @@ export function ReceiptActions({ page, receipt, document }: ShownReceipt) {
 
 const mailto = (subject: string, body: string): string => `mailto:?subject=${encodeURIComponent(subject)}&body=${encodeURIComponent(body)}`;
 
-export const proofFacts = ({ locale, say }: PageContext, { id }: Receipt): ProofFacts => ({
-  receiptId: id,
-  locale,
-  texts: Object.fromEntries(Object.entries(PROOF_OUTCOMES).map(([outcome, key]) => [outcome, say(key)])) as ProofFacts['texts'],
-});
-
-/** Emails the proof for the seller. The script shows the form if a merchant is signed in in this tab. */
-export function SendProof({ page, receipt }: Omit<ShownReceipt, 'document'>) {
-  const { say, c } = page;
-  const asked = c.req.query('locale') === undefined ? '' : `?locale=${page.locale}`;
-  const next = encodeURIComponent(`/r/${receipt.id}${asked}`);
-  return (
-    <>
-      <p class="quiet seller" id="seller-sign-in">
-        <Linked text={say('rSold')} name="signIn">
-          <a href={`/login${asked}${asked ? '&' : '?'}next=${next}`}>{say('rSignIn')}</a>
-        </Linked>
-      </p>
-      <section class="seller" id="send-proof" aria-labelledby="send-proof-title" hidden>
-        <h2 id="send-proof-title">{say('rSendTitle')}</h2>
-        <form class="fields" method="post">
-          <div class="field">
-            <label for="proof-email">{say('rSendTo')}</label>
-            <input id="proof-email" name="proof-email" type="email" autocomplete="off" required />
-          </div>
-          <div class="field">
-            <label for="proof-message">{say('rSendMessage')}</label>
-            <input id="proof-message" name="proof-message" type="text" autocomplete="off" maxlength={500} />
-          </div>
-          <button type="submit" class="plain-button">
-            {say('rSendButton')}
-          </button>
-        </form>
-        <p id="proof-said" role="status" />
-      </section>
-    </>
-  );
-}
+/** Line for the seller, whose own page of the receipt emails its proof. */
+export const SellerLine = ({ page: { say }, receipt }: Omit<ShownReceipt, 'document'>) => (
+  <p class="quiet seller">
+    <Linked text={say('rSold')} name="signIn">
+      <a href={`/dashboard/receipts/${receipt.id}`}>{say('rSignIn')}</a>
+    </Linked>
+  </p>
+);
 
 /** Sentence with a link in it, in the order of the language. */
 export function Linked({ text, name, children }: { text: string; name: string; children: unknown }) {

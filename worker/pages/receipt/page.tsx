@@ -9,7 +9,7 @@ import { httpsUrl } from '../checkout/listing.tsx';
 import { type PageContext, sendPage } from '../document.tsx';
 import { Address, Mark, Row, sizeOf, TestMoney } from '../parts/parts.tsx';
 import { explorerUrl, formatInstant, formatMoney, formatNumber, plain, plainName } from '../parts/text.ts';
-import { Linked, NETWORK_OF, proofFacts, ReceiptActions, SendProof, type ShownReceipt } from './documents.tsx';
+import { Linked, NETWORK_OF, ReceiptActions, SellerLine, type ShownReceipt } from './documents.tsx';
 
 /** Facts of the purchase that the signed document does not hold. */
 interface Purchased {
@@ -48,7 +48,6 @@ export function sendReceipt(page: PageContext, receipt: Receipt, purchased: Purc
         keyId: receipt.keyId,
         valid: say('rBrowserValid'),
         invalid: say('rBrowserInvalid'),
-        proof: proofFacts(page, receipt),
       },
     },
     <main class="sheet">
@@ -58,7 +57,7 @@ export function sendReceipt(page: PageContext, receipt: Receipt, purchased: Purc
       <Ways {...proof} />
       {verdict.valid && <Verdict {...proof} />}
       <ReceiptActions {...proof} />
-      <SendProof {...proof} />
+      <SellerLine {...proof} />
       <p class="address-of-page">{proofPageOf(page.c.var.ctx, receipt)}</p>
     </main>,
   );

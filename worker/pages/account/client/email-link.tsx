@@ -1,7 +1,7 @@
 import { callApi } from '../../browser/call-api.ts';
 import { drawOnChange, textIn } from '../../browser/draw-page.ts';
 import { PageHolder } from '../../browser/page-holder.ts';
-import { forgetSession, readSession, shareSession, storeSession } from '../../browser/session.ts';
+import { shareSession } from '../../browser/session.ts';
 import type { Session } from '../../parts/session.ts';
 import { sayIn } from '../../parts/text.ts';
 import { type EmailLinkEffect, type EmailLinkNews, type EmailLinkState, FIRST_EMAIL_LINK, nextEmailLink } from '../email-link/machine.ts';
@@ -75,16 +75,11 @@ async function spend(facts: EmailLinkFacts, token: LinkToken, { password, endsOt
   return answer.ok ? { kind: 'done' } : { kind: 'refused', failure: answer };
 }
 
-/** Accepts an invitation in the session of this tab, and goes on in the account that invited. */
+/** Accepts an invitation in the session of this browser, which goes on in the account that invited. */
 async function accept(value: string): Promise<EmailLinkNews> {
-  const session = readSession();
-  if (session === null) return { kind: 'sessionMissing' };
-  const { token } = session;
-  const accepted = await callApi<{ account_id: string }>('POST', '/v1/invitations/accept', { token, body: { token: value } });
-  if (!accepted.ok) return accepted.code === 'invalid_authorization' ? { kind: 'sessionMissing' } : { kind: 'refused', failure: accepted };
-  const { account_id } = accepted.value;
-  const entered = await callApi<Session>('POST', '/v1/auth/switch', { token, body: { account_id } });
-  return entered.ok ? { kind: 'signedIn', session: entered.value } : { kind: 'refused', failure: entered };
+  const accepted = await callApi('POST', '/invitation', { form: { token: value } });
+  if (accepted.ok) return { kind: 'joined' };
+  return accepted.code === 'invalid_authorization' ? { kind: 'sessionMissing' } : { kind: 'refused', failure: accepted };
 }
 
 /** Shows who invites. An invitation that has ended is said before the press. */
@@ -126,16 +121,13 @@ async function run(facts: EmailLinkFacts, token: LinkToken, report: Report, effe
       return report(await disown(token));
     case 'forgetToken':
       return token.forget();
-    case 'forgetSession':
-      return forgetSession();
     case 'goSignIn':
       return location.assign(loginPathOf(facts, { next: `${location.pathname}${location.search}` }));
     case 'askFactor':
       return passFactorTicket(effect) ? location.replace(facts.loginPath) : undefined;
     case 'enter':
       // `replace`, so that the back button does not return to the used link.
-      if (!storeSession(effect.session)) return;
-      await shareSession(effect.session);
+      if (effect.session) await shareSession(effect.session);
       return location.replace(facts.dashboardPath);
   }
 }

@@ -2,7 +2,7 @@ import { type PublicKeyCredentialRequestOptionsJSON, startAuthentication } from 
 import { callApi } from '../../browser/call-api.ts';
 import { drawOnChange, textIn } from '../../browser/draw-page.ts';
 import { PageHolder } from '../../browser/page-holder.ts';
-import { shareSession, storeSession } from '../../browser/session.ts';
+import { shareSession } from '../../browser/session.ts';
 import { signText, TO_SIGN_TEXT } from '../../browser/wallets/sign-text.ts';
 import { callWallet, listWallets, onWalletsChange, openWallet, WalletError } from '../../browser/wallets/wallets.ts';
 import type { Answer, Failure } from '../../parts/answer.ts';
@@ -89,7 +89,6 @@ async function run(facts: LoginFacts, report: Report, effect: LoginEffect): Prom
       return report(await askWallet(facts, effect.attempt, effect.walletName));
     case 'enter':
       // `replace`, so that the back button does not return to the sign-in form.
-      if (!storeSession(effect.session)) return report({ kind: 'sessionNotKept' });
       await shareSession(effect.session);
       return location.replace(facts.next);
   }

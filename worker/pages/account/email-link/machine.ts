@@ -52,6 +52,8 @@ export type EmailLinkNews =
   | { kind: 'sessionMissing' }
   | { kind: 'done' }
   | { kind: 'signedIn'; session: Session }
+  /** The session of this browser is in the account that invited. */
+  | { kind: 'joined' }
   | { kind: 'disowned' }
   | { kind: 'refused'; failure: Failure };
 
@@ -61,10 +63,8 @@ export type EmailLinkEffect =
   /** Leaves for the sign-in page, which leads back here. */
   | { kind: 'goSignIn' }
   | { kind: 'forgetToken' }
-  /** The session of this tab ended with every other one. */
-  | { kind: 'forgetSession' }
-  /** Stores the session and leaves for the dashboard. */
-  | { kind: 'enter'; session: Session }
+  /** Leaves for the dashboard, with the session if it is new. */
+  | { kind: 'enter'; session: Session | null }
   /** Leaves for the second step, which the sign-in page shows. */
   | { kind: 'askFactor'; ticket: string; methods: readonly string[] | null };
 
@@ -81,9 +81,6 @@ export const FIRST_EMAIL_LINK: EmailLinkState = {
   invited: null,
   disputed: null,
 };
-
-/** Pages that end every session. */
-const ENDS_SESSIONS: readonly EmailLinkFacts['page'][] = ['reset', 'not_me'];
 
 const turnTo = (state: EmailLinkState, ...effects: EmailLinkEffect[]): Turn => ({ state, effects });
 
@@ -121,13 +118,11 @@ export function nextEmailLink(facts: EmailLinkFacts, state: EmailLinkState, news
     case 'disowned':
       return turnTo({ step: 'disowned' }, { kind: 'forgetToken' });
     case 'done':
-      return turnTo(
-        { step: 'done' },
-        { kind: 'forgetToken' },
-        ...(ENDS_SESSIONS.includes(facts.page) ? [{ kind: 'forgetSession' } as const] : []),
-      );
+      return turnTo({ step: 'done' }, { kind: 'forgetToken' });
     case 'signedIn':
       return turnTo({ step: 'done' }, { kind: 'forgetToken' }, { kind: 'enter', session: news.session });
+    case 'joined':
+      return turnTo({ step: 'done' }, { kind: 'forgetToken' }, { kind: 'enter', session: null });
     case 'refused':
       return refuse(facts, state, news.failure);
   }

@@ -67,8 +67,7 @@ export type LoginNews =
   /** `wrong`: the text for a refused credential. */
   | { kind: 'signInRefused'; attempt: number; failure: Failure; wrong: AccountTextKey }
   | { kind: 'walletRefused'; attempt: number; walletName: string; refusal: WalletRefusal }
-  | { kind: 'emailTaken'; attempt: number; email: string }
-  | { kind: 'sessionNotKept' };
+  | { kind: 'emailTaken'; attempt: number; email: string };
 
 export type LoginEffect =
   | { kind: 'signIn'; attempt: number; email: string; password: string }
@@ -216,7 +215,5 @@ export function nextLogin(facts: LoginFacts, state: LoginState, news: LoginNews)
       return refuseWallet(facts, state, news.walletName, news.refusal);
     case 'emailTaken':
       return turnTo(enter(state, { step: 'emailRequested', email: news.email }));
-    case 'sessionNotKept':
-      return openForm(state, 'choosing', { key: 'pStorage' });
   }
 }

@@ -116,6 +116,7 @@ export const OPERATIONS = {
   getDomain: 'GET /v1/account/domain',
   setDomain: 'PUT /v1/account/domain',
   deleteDomain: 'DELETE /v1/account/domain',
+  acceptInvitation: 'POST /v1/invitations/accept',
   withdrawInvitation: 'DELETE /v1/account/invitations/{invitation_id}',
   createPortalSession: 'POST /v1/customers/portal-sessions',
   signInBuyer: 'POST /v1/buyer/wallet',

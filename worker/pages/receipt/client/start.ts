@@ -1,10 +1,7 @@
 import { fromBase58 } from '../../parts/bytes.ts';
-import type { ProofFacts } from '../send-proof.ts';
-import { openProofForm } from './send-proof.ts';
 
 /** Verifies the receipt in the reader's browser from its bytes and the published key, so that the server need not be trusted. */
 interface Facts {
-  proof: ProofFacts;
   document: string;
   sha256: string;
   signature: string;
@@ -39,7 +36,6 @@ if (button) {
 const source = document.getElementById('facts')?.textContent;
 const verdict = document.getElementById('browser-verdict');
 const facts = source ? (JSON.parse(source) as Facts) : null;
-if (facts) openProofForm(facts.proof);
 if (facts && verdict && 'subtle' in crypto) {
   void checkReceipt(facts)
     .then((isValid) => {
