@@ -13,7 +13,7 @@ export interface AuditDetails {
   session_id?: string;
 }
 
-/** Actions whose earlier entries a condition or a read finds by subject. */
+/** Actions with an index by subject. */
 export const INDEXED_ACTIONS = ['chat.released', 'entitlement.granted', 'person.email_verified', 'session.ended'] as const;
 export type IndexedAction = (typeof INDEXED_ACTIONS)[number];
 /** SQL condition of their partial index. Queries must use the same text. */
