@@ -505,6 +505,7 @@ CREATE TABLE `audit_entries` (
 CREATE INDEX `audit_entries_unchained` ON `audit_entries` (`at`) WHERE hash IS NULL;--> statement-breakpoint
 CREATE INDEX `audit_entries_of_operators` ON `audit_entries` (`at`) WHERE actor_kind IN ('operator', 'staff');--> statement-breakpoint
 CREATE INDEX `audit_entries_refused` ON `audit_entries` (`merchant_id`,`at`) WHERE outcome = 'refused';--> statement-breakpoint
+CREATE INDEX `audit_entries_indexed` ON `audit_entries` (`merchant_id`,`subject_id`,`at`) WHERE action IN ('chat.released', 'entitlement.granted', 'person.email_verified', 'session.ended');--> statement-breakpoint
 CREATE INDEX `audit_entries_products_of_key` ON `audit_entries` (`merchant_id`,`actor_id`,`subject_id`) WHERE actor_kind = 'key' AND subject_type = 'product' AND outcome = 'done';--> statement-breakpoint
 CREATE TABLE `billing_customers` (
 	`account_id` blob PRIMARY KEY NOT NULL,

@@ -233,6 +233,19 @@ describe('POST /v1/account/not-me', () => {
     expect(items).toHaveLength(1);
   });
 
+  it('an endpoint that an old key adds after a dispute is announced, however many were announced before it', async () => {
+    const at = `/v1/webhooks/endpoints/${await endpointBy(ada.key, 'mine')}`;
+    const move = async (path: string) =>
+      expect((await w.call('PATCH', at, { key: ada.key, body: { url: `${testEnv.TEST_RECEIVER_URL}/ok/${path}` } })).status).toBe(200);
+    for (let index = 0; index < 11; index++) await move(`moved-${index}`);
+    setTime(Date.now() + 5000);
+    await changeEmail(ada, newThief());
+    expect((await undo(await linkTo(ada.email))).status).toBe(200);
+    await move('after');
+    const urls = (await emailsTo(ada.email)).map(({ body }) => /\/ok\/[\w-]+/.exec(body.text)?.[0]).filter(Boolean);
+    expect([urls.length, urls.at(-1)]).toEqual([11, '/ok/after']);
+  });
+
   it('an email to an address that nobody proved has no link', async () => {
     const bob = await w.merchant();
     await changeEmail(bob, newThief());

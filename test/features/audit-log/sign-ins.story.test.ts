@@ -5,6 +5,9 @@ import { askNonce, signText, walletSignIn } from '../../support/chain/wallet.ts'
 import { type Trip, withFaults } from '../../support/faults/faults.ts';
 import { addApp, addPasskey, logInAgain, newTicket } from '../../support/people/factors.ts';
 import { setNoon, setTime } from '../../support/runner/clock.ts';
+import { testEnv } from '../../support/runner/env.ts';
+import { withRowCount, worstOf } from '../../support/runner/rows-read.ts';
+import { emailedToken } from '../../support/servers/mail.ts';
 import { type Merchant, World } from '../../support/world.ts';
 
 const w = new World();
@@ -102,6 +105,26 @@ describe('entries of sign-ins', () => {
         expect((await read(ada.token, '&action=session.ended')).length).toBe(index + 1);
       }
     });
+
+  it('an end of sessions and a reset read few entries of a long log', async () => {
+    const ada = await w.merchant();
+    await testEnv.DB.prepare(
+      `INSERT INTO audit_entries SELECT merchant_id, seq + 1000 + value, at, actor_kind, actor_id, actor_name, role, 'product.updated',
+        'product', subject_id, outcome, is_live, request_id, details, is_erased, prev_hash, hash
+      FROM audit_entries, json_each(?) WHERE merchant_id = (SELECT id FROM persons WHERE email = ?) AND seq = 1`,
+    )
+      .bind(JSON.stringify(Array.from({ length: 3000 }, (_, i) => i)), ada.email)
+      .run();
+    const other = (await logInAgain(w, ada)).body.session_id;
+    const { env, readings } = withRowCount(w.env);
+    for (const path of [`/v1/account/sessions/${other}`, '/v1/account/sessions'])
+      expect((await w.call('DELETE', path, { key: ada.token, env })).status).toBeLessThan(300);
+    const reset = { token: await emailedToken(w, ada.userId, 'reset'), new_password: 'battery staple 9', end_others: true };
+    expect((await w.call('POST', '/v1/auth/password/reset', { body: reset, env })).status).toBe(200);
+    const ofLog = readings.filter(({ sql }) => sql.includes('audit_entries'));
+    expect(ofLog.length).toBeGreaterThan(2);
+    expect(Math.max(...ofLog.map(({ rows }) => rows)), worstOf(ofLog)).toBeLessThan(100);
+  });
 
   it('wrong passwords have one entry an hour and network', async () => {
     const ada = await w.merchant();

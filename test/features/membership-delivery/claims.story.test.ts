@@ -1,5 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { withFaults } from '../../support/faults/faults.ts';
 import { prepareOnEvents } from '../../support/fixtures/acts.ts';
+import { bindDatabases, openOnly } from '../../support/fixtures/databases.ts';
 import { MembersWorld } from '../../support/people/members.ts';
 import { CONNECTOR_SECRETS, testEnv } from '../../support/runner/env.ts';
 import type { Merchant } from '../../support/world.ts';
@@ -122,6 +124,49 @@ describe('connected chats', () => {
     const names = (await w.telegram()).calls.slice(before).map(({ name }) => name);
     expect(new Set(names)).toEqual(new Set(['revokeChatInviteLink']));
     expect(names).toHaveLength(3);
+  });
+});
+
+describe('claims of an account in another database than the first', () => {
+  const w = new MembersWorld();
+  let ada: Merchant;
+  beforeAll(async () => {
+    await bindDatabases(w, 'DB_2');
+    openOnly(w, 'DB_2');
+    ada = await w.merchant();
+  });
+
+  const idsIn = async (action: string): Promise<string[]> => {
+    const { items } = (await w.call('GET', `/v1/account/audit-log?per_page=100&action=${action}`, { key: ada.token })).body;
+    return items.map(({ subject }: { subject: { id: string } }) => subject.id);
+  };
+  const claimIds = async (): Promise<string[]> => {
+    const { results } = await testEnv.DB.prepare('SELECT hex(id) AS id FROM communities').all<{ id: string }>();
+    return results.map(({ id }) => id.toLowerCase());
+  };
+  const plain = (id: string) => id.replaceAll('-', '');
+
+  it('no claim or release has an entry before it is stored, and each that is answered has one, whenever the databases fail', async () => {
+    for (let failsAt = 1, isDone = false; !isDone; failsAt++) {
+      const { env } = withFaults(w.env, { before: ({ number }) => number >= failsAt });
+      const known = await claimIds();
+      const begun = await w.call('POST', '/v1/account/delivery/claims', { key: ada.key, env, body: { provider: 'telegram' } });
+      isDone = begun.status === 201;
+      const [added, entries] = [(await claimIds()).filter((id) => !known.includes(id)), (await idsIn('chat.claim_started')).map(plain)];
+      for (const id of entries) expect([...known, ...added]).toContain(id);
+      if (isDone) expect(entries).toEqual(expect.arrayContaining(added));
+    }
+    for (let failsAt = 1, isDone = false; !isDone; failsAt++) {
+      const claim = await w.claim(ada, 'telegram', `-42${failsAt}`);
+      const { env } = withFaults(w.env, { before: ({ number }) => number >= failsAt });
+      const release = (options = {}) => w.call('DELETE', `/v1/account/delivery/claims/${claim}`, { key: ada.key, ...options });
+      isDone = (await release({ env })).status === 204;
+      const { items } = (await w.call('GET', '/v1/account/delivery/claims', { key: ada.key })).body;
+      const isListed = items.some(({ claim_id }: { claim_id: string }) => claim_id === claim);
+      expect([failsAt, isListed && (await idsIn('chat.released')).includes(claim)]).toEqual([failsAt, false]);
+      if (!isDone) expect([204, 404]).toContain((await release()).status);
+      expect((await idsIn('chat.released')).filter((id) => id === claim)).toEqual([claim]);
+    }
   });
 });
 

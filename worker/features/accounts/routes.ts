@@ -18,7 +18,7 @@ import {
   Timestamp,
   UpdateResponse,
 } from '#platform/http/openapi.ts';
-import { callerOrigin, hitBucket } from '#platform/http/rate-limit.ts';
+import { callerOrigin, hitBucketOrOwn } from '#platform/http/rate-limit.ts';
 import { routes } from '#platform/http/route.ts';
 import { REGIONS } from '#platform/variables/regions.ts';
 import { type CountedFactors, NO_FACTORS } from '#rules/access/factors.ts';
@@ -28,6 +28,7 @@ import { NOTIFICATION_PREFS, type NotificationPref, prefsOf } from '#rules/email
 import { PLAN_NAMES, planAt } from '#rules/plans.ts';
 import { ACCOUNT } from '#rules/states.ts';
 import { deleteAccount, updateAccount } from './account.ts';
+import { personOfToken } from './auth/known-sign-ins.ts';
 import { ClaimsBody, Email } from './auth/routes.ts';
 import { actingClaims } from './auth/tokens.ts';
 import { TransferBody } from './members/transfer.routes.ts';
@@ -220,7 +221,8 @@ const ChangeSecurityRequest = z
 
 // Limits password guesses with a stolen token. The headers continue to show the account's own limit.
 async function limitGuesses(c: RouteContext<ActorEnv>): Promise<void> {
-  await hitBucket(c, 'login', c.var.actor.accountId);
+  const { accountId } = c.var.actor;
+  await hitBucketOrOwn(c, 'login', accountId, personOfToken(accountId));
 }
 
 export const accountRoutes = routes('Account', 'settings')

@@ -82,13 +82,13 @@ export async function changeSecurity(
 }
 
 /** Makes networks known under the new address of a person. A failure leaves them unknown until the next sign-in. */
-export function learnNetworksLater(ctx: Ctx, email: string, networks: string[]): void {
+function learnNetworksLater(ctx: Ctx, email: string, networks: string[]): void {
   const pending = learnNetworks(ctx, normaliseEmail(email), networks);
   ctx.defer(pending.catch((error: unknown) => ctx.note(`networks not learnt: ${formatErrorChain(error)}`)));
 }
 
 /** Networks from which the person signed in, which remain known under another address. */
-export async function networksOfPerson(ctx: Ctx, { id, email }: Account): Promise<string[]> {
+async function networksOfPerson(ctx: Ctx, { id, email }: Account): Promise<string[]> {
   const [known, sessions] = await Promise.all([knownNetworks(ctx, email), listSessions(ctx, id)]);
   return [...known, ...sessions.map(({ ip }) => ip)];
 }

@@ -7,8 +7,9 @@ import { MINUTE } from '#core/time.ts';
 import type { Ctx, Scope } from '#platform/context.ts';
 import { type NewAuditEntry, recordAction } from '#platform/db/audit/record-action.ts';
 import { hasEntry } from '#platform/db/audit/recorded.ts';
-import { abortUnlessChanged, isConstraint, type Write } from '#platform/db/commit.ts';
+import { abortUnlessChanged, isConstraint } from '#platform/db/commit.ts';
 import { globalOf } from '#platform/db/directory.ts';
+import type { IndexedAction } from '#platform/db/tables/office/audit-log.ts';
 import type { Community } from '#platform/db/tables/office/placements.ts';
 import type { IdentityProvider } from '#rules/payment-terms.ts';
 import {
@@ -21,16 +22,31 @@ import {
   findCommunity,
   findOwnCommunity,
   insertCommunity,
+  releaseCommunity,
 } from './store.ts';
 
-/** Changes a row of the first database with its entry: in one batch if the account is there, else the entry first. Aborts without a row. */
-async function storeRecorded(ctx: Scope, write: Write, entry: NewAuditEntry): Promise<void> {
+const hasSameDatabase = (ctx: Scope): boolean => globalOf(ctx).database === ctx.database;
+
+/** Stores a claim of the first database with its entry: in one batch if the account is there, else before it. Without its entry no code is shown. */
+async function insertRecorded(ctx: Scope, community: Community, entry: NewAuditEntry): Promise<void> {
+  const { db } = globalOf(ctx);
+  const isTogether = hasSameDatabase(ctx);
+  await db.batch([insertCommunity(db, community), ...(isTogether ? [recordAction(ctx, ctx, entry)] : [])]);
+  if (!isTogether) await ctx.db.batch([recordAction(ctx, ctx, entry)]);
+}
+
+/**
+ * Deletes a claim of the first database with its entry. In another database the entry follows the release, and precedes the deletion, so that the
+ * repeated call after a crash finds the claim and adds the entry. Aborts without a row.
+ */
+async function deleteRecorded(ctx: Scope, { id }: Community, entry: NewAuditEntry & { action: IndexedAction }): Promise<void> {
   const global = globalOf(ctx);
-  if (global.database === ctx.database) await global.db.batch([write, abortUnlessChanged(global), recordAction(ctx, ctx, entry)]);
+  const gone = [deleteCommunity(global.db, ctx.merchantId, id), abortUnlessChanged(global)] as const;
+  if (hasSameDatabase(ctx)) await global.db.batch([...gone, recordAction(ctx, ctx, entry)]);
   else {
-    // Once, also if the call is repeated after a crash.
-    await ctx.db.batch([recordAction(ctx, ctx, entry, hasEntry({ merchantId: ctx.merchantId, action: entry.action }, entry.subject.id))]);
-    await global.db.batch([write, abortUnlessChanged(global)]);
+    await releaseCommunity(global.db, ctx.merchantId, id, ctx.wallNow);
+    await ctx.db.batch([recordAction(ctx, ctx, entry, hasEntry({ merchantId: ctx.merchantId, action: entry.action }, id))]);
+    await global.db.batch(gone);
   }
 }
 
@@ -56,7 +72,7 @@ export async function beginClaim(ctx: Scope, provider: IdentityProvider): Promis
     claimedAt: null,
     createdAt: ctx.wallNow,
   };
-  await storeRecorded(ctx, insertCommunity(db, community), {
+  await insertRecorded(ctx, community, {
     action: 'chat.claim_started',
     subject: { type: 'chat', id: community.id },
     after: { provider },
@@ -97,7 +113,7 @@ export async function giveBack(ctx: Scope, id: CommunityId): Promise<void> {
   if (community.nativeId !== null) await disownTargets(ctx, community);
   const named = { provider: community.provider, native_id: community.nativeId };
   const entry = { action: 'chat.released', subject: { type: 'chat', id }, before: named, after: {} } as const;
-  await storeRecorded(ctx, deleteCommunity(db, ctx.merchantId, id), entry).catch((error: unknown) => {
+  await deleteRecorded(ctx, community, entry).catch((error: unknown) => {
     throw isConstraint(error) ? new ApiError('not_found') : error;
   });
 }

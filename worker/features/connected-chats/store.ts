@@ -58,6 +58,13 @@ export const disownTargets = ({ db, merchantId, wallNow }: Scope, { provider, na
     ),
   );
 
+/** Releases a chat, and ends its code. The claim remains until it is deleted, or its retention ends. */
+export const releaseCommunity = (db: Db, accountId: AccountId, id: CommunityId, now: number) =>
+  db
+    .update(communities)
+    .set({ nativeId: null, claimedAt: null, expiresAt: now })
+    .where(and(eq(communities.id, id), eq(communities.accountId, accountId)));
+
 export const deleteCommunity = (db: Db, accountId: AccountId, id: CommunityId) =>
   db.delete(communities).where(and(eq(communities.id, id), eq(communities.accountId, accountId)));
 

@@ -24,6 +24,7 @@ export {
   type MailCount,
   rememberBounce,
   takeDueMails,
+  uncountMails,
 } from './store.ts';
 
 interface NewEmail<N extends EmailTemplate> {

@@ -42,6 +42,9 @@ export async function getMailCount(db: Db, counted: MailCount): Promise<{ count:
 export const abortIfMailsAbove = (ctx: Shard, counted: MailCount, max: number): Write =>
   abortIf(ctx, sql`(SELECT count(*) FROM ${mails} WHERE ${isCounted(counted)}) >= ${max}`);
 
+/** Removes emails from the counts of their addresses. */
+export const uncountMails = (db: Db, counted: MailCount): Write => db.update(mails).set({ addressKey: null }).where(isCounted(counted));
+
 /** Inserts an email unless one with its cause exists or the `unless` limit is met. */
 export function insertMail({ db }: Pick<Shard, 'db'>, mail: Mail, unless?: { counted: MailCount; max: number }): Write {
   const values = sql.join(

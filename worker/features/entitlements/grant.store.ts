@@ -1,7 +1,6 @@
-import { sql } from 'drizzle-orm';
 import type { Scope } from '#platform/context.ts';
-import { boundId } from '#platform/db/among.ts';
 import { recordAction } from '#platform/db/audit/record-action.ts';
+import { hasEntry } from '#platform/db/audit/recorded.ts';
 import type { IdempotentRequest } from '#platform/db/idempotency-record.ts';
 
 interface Grant {
@@ -21,9 +20,10 @@ export async function recordGrant(
   { key }: IdempotentRequest,
   { units, days, reason, replayed }: Grant,
 ): Promise<void> {
-  const isRecorded = sql`${replayed ? 1 : 0} AND EXISTS (SELECT 1 FROM audit_entries WHERE merchant_id = ${boundId(ctx.merchantId)}
-    AND subject_id = ${boundId(entitlementId)} AND action = 'entitlement.granted' AND details ->> '$.after.idempotency_key' = ${key})`;
+  const action = 'entitlement.granted';
+  const details = { 'after.idempotency_key': key };
+  const isRecorded = replayed ? hasEntry({ merchantId: ctx.merchantId, action }, entitlementId, { details }) : undefined;
   const after = { units, days, idempotency_key: key };
-  const entry = { action: 'entitlement.granted', subject: { type: 'entitlement', id: entitlementId }, after, reason } as const;
+  const entry = { action, subject: { type: 'entitlement', id: entitlementId }, after, reason } as const;
   await ctx.db.batch([recordAction(ctx, ctx, entry, isRecorded)]);
 }

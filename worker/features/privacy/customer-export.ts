@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import type { CustomerId, ReceiptId } from '#core/ids.ts';
 import { TIMELINE } from '#core/limits.ts';
-import { HOUR, iso } from '#core/time.ts';
+import { iso } from '#core/time.ts';
 import { AuthorizationBody, toAuthorizationResource } from '#features/authorizations/resource.ts';
 import { listOwnAuthorizations } from '#features/authorizations/store.ts';
 import { readCustomer, readCustomerTimeline } from '#features/customers/customer.ts';
@@ -20,9 +20,8 @@ import { listReceipts } from '#features/receipts/list.store.ts';
 import { ReceiptBody, toReceiptResource } from '#features/receipts/receipt.ts';
 import { listMetadata } from '#features/receipts/store.ts';
 import { TimelineItem } from '#features/webhooks/timeline.ts';
-import type { Actor, Scope } from '#platform/context.ts';
+import type { Scope } from '#platform/context.ts';
 import { recordAction } from '#platform/db/audit/record-action.ts';
-import { hasEntryBy } from '#platform/db/audit/recorded.ts';
 import { commit } from '#platform/db/commit.ts';
 import type { Listed, PageRequest } from '#platform/db/page.ts';
 import { narrowToCustomers } from '#platform/db/search/customer.ts';
@@ -163,10 +162,8 @@ export async function exportCustomer(scope: Scope, customerId: CustomerId): Prom
   };
 }
 
-/** Records the first export of a customer by a person in an hour, before it is answered. */
-export async function recordExport(scope: Scope, { personId }: Actor, customerId: CustomerId): Promise<void> {
-  const action = 'customer.exported';
-  const isKnown = hasEntryBy({ merchantId: scope.merchantId, action, since: scope.wallNow - HOUR }, personId!, customerId);
-  const write = recordAction(scope, scope, { action, subject: { type: 'customer', id: customerId } }, isKnown);
+/** Records an export before it is answered. */
+export async function recordExport(scope: Scope, customerId: CustomerId): Promise<void> {
+  const write = recordAction(scope, scope, { action: 'customer.exported', subject: { type: 'customer', id: customerId } });
   await commit(scope, { events: [], writes: [write], result: null });
 }

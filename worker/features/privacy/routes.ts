@@ -23,10 +23,10 @@ export const customerPrivacyRoutes = routes('Customers', 'privacy').person({
   query: ModeQuery,
   returns: CustomerExportBody,
   codes: ['not_found'],
-  answer: async ({ c, scope, actor, params }) => {
+  answer: async ({ c, scope, params }) => {
     c.header(...ATTACHED);
     const exported = await exportCustomer(scope, params.customer_id);
-    await recordExport(scope, actor, params.customer_id);
+    await recordExport(scope, params.customer_id);
     return exported;
   },
 });

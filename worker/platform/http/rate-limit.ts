@@ -87,7 +87,10 @@ const ownWindow = (name: PublicBucketName, subject: string): AskedWindow =>
 
 /** Caller whom the limits that strangers share do not hold up. */
 export interface KnownCaller {
-  isKnown(c: RouteContext): Promise<boolean>;
+  /** False for a caller who cannot be known. Makes no call for a refused caller twice a minute. */
+  isPossible(c: RouteContext): Promise<boolean>;
+  /** Reads whether the caller is known, if that is not certain. */
+  isKnown?(c: RouteContext): Promise<boolean>;
   /** Subject of the limit of its own. Empty: the ceiling of the address alone. */
   own: Subject;
   /** Makes the caller known after a sign-in. */
@@ -95,15 +98,18 @@ export interface KnownCaller {
 }
 
 /** Counts a call of a known caller, once the shared limits are full. Throws the refusal for other callers. */
-async function hitOwn(c: RouteContext, name: PublicBucketName, known: KnownCaller | undefined, refused: unknown): Promise<RateLimit> {
-  if (!known || !(refused instanceof ApiError) || !(await known.isKnown(c))) throw refused;
+async function hitOwn(c: RouteContext, name: PublicBucketName, known: KnownCaller, refused: unknown): Promise<RateLimit> {
+  if (!(refused instanceof ApiError) || refused.code !== 'rate_limited' || !(await known.isPossible(c))) throw refused;
+  // Counted before `isKnown`, so that refused strangers cause no more reads than other calls.
+  const rate = await hitAddress(c, [ceilingOf('all')]);
+  if (known.isKnown && !(await known.isKnown(c))) throw refused;
   const subject = await known.own(c);
-  if (subject === '') return hitAddress(c, [ceilingOf('all')]);
+  if (subject === '') return rate;
   const own = ownWindow(name, subject);
   // Known is the network, in which guesses could come from many addresses.
   const { site } = callerOf(c);
   if (site) await hitObject(c, `site ${site}`, [{ ...own, max: own.max * SITE_TIMES }]);
-  return hitAddress(c, [own, ceilingOf('all')]);
+  return hitAddress(c, [own]);
 }
 
 /** Counts a call in a bucket and its ceilings. Throws 429 if one of them is full. */
@@ -118,6 +124,10 @@ export async function hitBucket(c: RouteContext, name: PublicBucketName, subject
   }
   return rate;
 }
+
+/** Counts a call in a bucket, or one of a known caller in a limit of its own. Throws 429 if that is full. */
+export const hitBucketOrOwn = async (c: RouteContext, name: PublicBucketName, subject: string, known: KnownCaller): Promise<RateLimit> =>
+  hitBucket(c, name, subject).catch((refused: unknown) => hitOwn(c, name, known, refused));
 
 /** Counts a call in the address's overall ceiling only. Throws 429 if full. */
 export async function hitCeiling(c: RouteContext): Promise<void> {
@@ -183,7 +193,8 @@ export type Subject = (c: RouteContext) => string | Promise<string>;
 
 /** Counts a call in a bucket and sets the rate headers. Throws 429 if full. */
 export async function countCall(c: RouteContext, name: PublicBucketName, subject: Subject, known?: KnownCaller): Promise<void> {
-  const rate = await hitBucket(c, name, await subject(c)).catch((refused: unknown) => hitOwn(c, name, known, refused));
+  const own = await subject(c);
+  const rate = await (known ? hitBucketOrOwn(c, name, own, known) : hitBucket(c, name, own));
   for (const [header, value] of Object.entries(rateHeaders(rate))) c.header(header, value);
 }
 

@@ -1,6 +1,6 @@
 import type { AccountId } from '#core/ids.ts';
 import { DAY, HOUR, iso } from '#core/time.ts';
-import { addressKeysOf, type MailCount, planEmail } from '#features/email/outbox.ts';
+import { addressKeysOf, type MailCount, planEmail, uncountMails } from '#features/email/outbox.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import type { Write } from '#platform/db/commit.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
@@ -77,13 +77,22 @@ interface EmailLimit {
   max: number;
 }
 
+const alertsTo = (ctx: Ctx, addresses: string[]) => ({
+  templates: ['security_alert' as const],
+  addressKeys: addresses.flatMap((address) => addressKeysOf(ctx, address)),
+  since: ctx.wallNow - HOUR,
+});
+
+/** Begins the limits on alerts to a person again. A link that was used takes back no later change, so the next one needs an alert. */
+export const resetAlertLimits = (ctx: Shard, person: Account): Write => uncountMails(ctx.db, alertsTo(ctx, ownerAddresses(ctx, person)));
+
 /** Limit on alerts to an address, if any. The final one of an hour says that its link undoes further changes too. */
 function alertLimit(
   ctx: Ctx,
   { address, isVerified, facts }: AlertTarget,
 ): (EmailLimit & { final?: EmailFacts['security_alert'] }) | undefined {
   const { change } = facts;
-  const counted = { templates: ['security_alert' as const], addressKeys: addressKeysOf(ctx, address), since: ctx.wallNow - HOUR };
+  const counted = alertsTo(ctx, [address]);
   if (!isVerified) return { counted, max: ALERTS_AN_HOUR.unverified };
   if (!REPEATABLE.includes(change)) return undefined;
   return { counted: { ...counted, change }, max: ALERTS_AN_HOUR.ofOneChange, final: { ...facts, is_final: true } };

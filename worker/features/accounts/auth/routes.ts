@@ -75,7 +75,6 @@ export async function toAuthResponse(ctx: Ctx, person: Account, signIn: SignIn, 
   };
 }
 
-/** Rate limit key of address and email, so that a caller elsewhere cannot lock out the owner of an email. */
 const RefreshRequest = z
   .object({ token: z.string().max(4096).optional().describe('Session token to renew, unless the header carries it.') })
   .openapi('RefreshRequest');

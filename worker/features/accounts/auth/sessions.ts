@@ -9,7 +9,7 @@ import type { SignIn, SignInMethod } from '#rules/admission.ts';
 import { recordSignIn } from '../entries/sign-ins.ts';
 import { factorRequired } from '../factors/ticket.ts';
 import { findActing } from '../members/acting.ts';
-import { learnNetworks } from '../passwords/tries.ts';
+import { learnSignIn } from '../passwords/known-callers.ts';
 import { planSecurityAlert } from './owner-emails.ts';
 
 export const personObject = (ctx: Ctx, personId: string) => admissionObject(ctx, `account:${admissionIdOf(personId)}`);
@@ -71,7 +71,7 @@ export async function startSession(
   const started = { sessionId: newId<SessionId>(ctx.wallNow, person.id), method, at: ctx.wallNow, proven, accountId: account.id };
   const session = newSession(origin, person, started);
   const object = personObject(ctx, person.id);
-  const [isNewDevice] = await Promise.all([object.beginSession(session), learnNetworks(ctx, person.email, [origin.ip])]);
+  const [isNewDevice] = await Promise.all([object.beginSession(session), learnSignIn(ctx, person.email, session)]);
   const alert = { change: 'new_sign_in', session_id: session.sessionId } as const;
   await recordSignIn(ctx, person.id, session, { writes: isNewDevice ? planSecurityAlert(homeOf(ctx, person.id), person, alert) : [] });
   // Last, so that a failed sign-in that is repeated causes the alert. A crash here causes a second one.
@@ -90,7 +90,7 @@ export async function startFirstSession(
   origin: Origin,
 ): Promise<void> {
   const session = newSession(origin, person, { sessionId, method: 'password', at: madeAt(sessionId) });
-  await Promise.all([personObject(ctx, person.id).beginSession(session, true), learnNetworks(ctx, person.email, [origin.ip])]);
+  await Promise.all([personObject(ctx, person.id).beginSession(session, true), learnSignIn(ctx, person.email, session)]);
   await recordSignIn(ctx, person.id, session, { isFirst: true });
 }
 

@@ -7,7 +7,7 @@
 import type { AccountId } from '#core/ids.ts';
 import type { Actor, Ctx } from '#platform/context.ts';
 import { type NewAuditEntry, recordAction } from '#platform/db/audit/record-action.ts';
-import { hasEntry, hasEntryOfSession } from '#platform/db/audit/recorded.ts';
+import { hasEntry } from '#platform/db/audit/recorded.ts';
 import { commit } from '#platform/db/commit.ts';
 import { homeOf } from '#platform/db/directory.ts';
 import { isEnded, type Session } from '#rules/access/sessions.ts';
@@ -31,7 +31,8 @@ export async function endOwnSessions(ctx: Ctx, { accountId, signIn }: Actor, exc
   if (open.length > 0) {
     // Without `except`, an end of all sessions right after one of the others would count as its repetition.
     const after = { sessions: open.length, ...(except !== null && { except }) };
-    const isKnown = hasEntryOfSession({ merchantId: accountId, action: ACTION, since: newestOf(open) }, signIn?.sessionId ?? '', after);
+    const details = { session_id: signIn?.sessionId ?? '', after: JSON.stringify(after) };
+    const isKnown = hasEntry({ merchantId: accountId, action: ACTION }, accountId, { after: newestOf(open), details });
     await recordEnd(ctx, accountId, { subject: { type: 'person', id: accountId }, after }, isKnown);
   }
   return endPersonSessions(ctx, accountId, { except });

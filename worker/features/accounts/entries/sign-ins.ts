@@ -8,7 +8,7 @@ import type { AccountId } from '#core/ids.ts';
 import { DAY, HOUR } from '#core/time.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { type NewAuditEntry, personIn, recordAction } from '#platform/db/audit/record-action.ts';
-import { hasEntry, isRefusedTo } from '#platform/db/audit/recorded.ts';
+import { hasEarlyEntry, isRefusedTo } from '#platform/db/audit/recorded.ts';
 import { commit, type Write } from '#platform/db/commit.ts';
 import { homeOf } from '#platform/db/directory.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
@@ -32,7 +32,7 @@ export async function recordSignIn(
   const action = 'session.started';
   const after = { method, ...(factor && { factor }) };
   const entry = { action, subject: { type: 'session', id: sessionId }, after, by: personIn(personId) } as const;
-  const known = isFirst ? hasEntry({ merchantId: personId, action }, sessionId) : undefined;
+  const known = isFirst ? hasEarlyEntry({ merchantId: personId, action }, sessionId) : undefined;
   await store(home, recordAction(home, ownLog(personId), entry, known), ...writes);
 }
 

@@ -1,8 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { notAMember } from '#core/errors.ts';
 import { iso } from '#core/time.ts';
-import { readText } from '#platform/http/bodies/request-body.ts';
-import { created, type RouteContext, Timestamp } from '#platform/http/openapi.ts';
+import { created, Timestamp } from '#platform/http/openapi.ts';
 import { callerOrigin } from '#platform/http/rate-limit.ts';
 import { routes } from '#platform/http/route.ts';
 import { anyKnownPasskey, knownPasskey, readPasskeyId, withTicket } from '../auth/known-sign-ins.ts';
@@ -170,9 +169,6 @@ export const factorRoutes = routes('Account')
 
 const everybody = () => '';
 
-const ticketPerson = ({ var: { ctx } }: RouteContext, ticket: string) => readTicket(ctx, ticket)?.personId;
-const ticketSubject = async (c: RouteContext) => `factor:${ticketPerson(c, await readText(c, 'ticket')) ?? ''}`;
-
 export const factorSignInRoutes = routes('Authentication')
   .public({
     path: 'POST /auth/passkey/options',
@@ -215,8 +211,7 @@ export const factorSignInRoutes = routes('Authentication')
     description:
       'Completes a sign-in that was refused with 401 `factor_required`, with its ticket and one proof. The fifth wrong proof spends the ticket.',
     bucket: 'login',
-    by: ticketSubject,
-    known: withTicket(ticketPerson, ticketSubject),
+    ...withTicket(readTicket, 'factor'),
     body: FactorRequest,
     returns: AuthResponse,
     codes: ['invalid_credentials', 'account_suspended', 'account_deleted'],

@@ -11,6 +11,7 @@ import type { StoreAnswer } from '#platform/db/once.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import { type CountedFactors, changedFactors, NO_FACTORS } from '#rules/access/factors.ts';
 import { TRANSFER_MS } from '#rules/access/roles.ts';
+import { resetAlertLimits } from '../auth/owner-emails.ts';
 import { listSessions } from '../auth/sessions.ts';
 import { emailKeysOf, emailName, findAccountByEmail } from '../auth/sign-in.ts';
 import { changeAccount } from '../change-account.ts';
@@ -159,7 +160,11 @@ async function endAddedElsewhere(
         keys.push(...now.keys);
         return {
           values: restoredAccount(account, person.id, { added: now, since }),
-          writes: [...endAddedAccess(home, account.id, { since, parts, added: now }), recordUndone(home, account.id, now)],
+          writes: [
+            ...endAddedAccess(home, account.id, { since, parts, added: now }),
+            resetAlertLimits(home, person),
+            recordUndone(home, account.id, now),
+          ],
         };
       });
     await changeKeys(ctx, known, keys, change);
@@ -202,6 +207,7 @@ export async function disputeChange(ctx: Ctx, token: string, storeAnswer: StoreA
           insertState(home.db, use),
           ...endAddedAccess(home, account.id, { since, parts, added }),
           ...planReset(home, address),
+          resetAlertLimits(home, account),
           recordDispute(home, disputed, undone),
           ...(await storeAnswer(undone)),
         ],

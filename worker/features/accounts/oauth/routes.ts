@@ -4,15 +4,14 @@ import { localPathOf } from '#core/local-path.ts';
 import { iso } from '#core/time.ts';
 import type { Ctx } from '#platform/context.ts';
 import { globalOf, homeOf } from '#platform/db/directory.ts';
-import { readText } from '#platform/http/bodies/request-body.ts';
 import { readPerson, requireFreshSignIn } from '#platform/http/callers.ts';
 import { given, type RouteContext, Timestamp } from '#platform/http/openapi.ts';
-import { callerOrigin, hitBucket, underCeiling } from '#platform/http/rate-limit.ts';
+import { callerOrigin, hitBucketOrOwn, underCeiling } from '#platform/http/rate-limit.ts';
 import { routes } from '#platform/http/route.ts';
 import { ProviderAway } from '#platform/providers/sign-in.ts';
 import type { Origin } from '#rules/access/sessions.ts';
 import { SIGN_IN_PROVIDERS, type SignInProvider } from '#rules/admission.ts';
-import { withTicket } from '../auth/known-sign-ins.ts';
+import { anyKnownProvider, withTicket } from '../auth/known-sign-ins.ts';
 import { AuthResponse, toAuthResponse } from '../auth/routes.ts';
 import { endPersonSessions, startSession } from '../auth/sessions.ts';
 import { issueToken } from '../auth/tokens.ts';
@@ -31,9 +30,6 @@ const Provider = z.enum(SIGN_IN_PROVIDERS);
 const ProviderParam = z.object({
   provider: z.string().openapi({ param: { name: 'provider', in: 'path' }, enum: [...SIGN_IN_PROVIDERS] }),
 });
-const ticketPerson = ({ var: { ctx } }: RouteContext, ticket: string) => readJoinTicket(ctx, ticket)?.personId;
-const ticketSubject = async (c: RouteContext) => `join:${ticketPerson(c, await readText(c, 'ticket')) ?? ''}`;
-
 const DASHBOARD = '/dashboard';
 
 async function buildFragment(ctx: Ctx, outcome: OAuthOutcome, provider: SignInProvider, origin: Origin): Promise<string> {
@@ -169,7 +165,7 @@ export const oauthRoutes = routes('Authentication')
       const read = readState(ctx, state, { provider: provider.name, cookies: c.req.header('Cookie') });
       // Counted with wallet sign-ins, because each callback calls a provider. Counted before the state is used up, so that the callback can
       // be retried.
-      await hitBucket(c, 'wallet-login', '');
+      await hitBucketOrOwn(c, 'wallet-login', '', anyKnownProvider);
       if (!(await takeState(globalOf(ctx).db, read.begun.id, read.begun.expiresAt))) throw new ApiError('invalid_state');
       const fragment = await finish(c, provider, read, answer);
       c.header('Cache-Control', 'no-store');
@@ -186,8 +182,7 @@ export const oauthRoutes = routes('Authentication')
     description:
       'Completes a sign-in that ended in `password_required`: links the provider and signs in. The ticket works once, for ten minutes.',
     bucket: 'login',
-    by: ticketSubject,
-    known: withTicket(ticketPerson, ticketSubject),
+    ...withTicket(readJoinTicket, 'join'),
     body: z.object({ ticket: z.string().max(4096), password: z.string().max(1024) }).openapi('JoinOAuthRequest'),
     returns: AuthResponse,
     codes: ['invalid_credentials', 'factor_required', 'account_suspended', 'account_deleted', 'state_conflict'],

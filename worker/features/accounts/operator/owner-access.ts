@@ -13,7 +13,6 @@ import { formerEmailsAfter, ownerAddresses, planSecurityAlert, planVerification 
 import { emailKeysOf, emailName, findAccountByEmail, normaliseEmail } from '../auth/sign-in.ts';
 import { changeAccount } from '../change-account.ts';
 import { deleteFactors } from '../factors/store.ts';
-import { learnNetworksLater, networksOfPerson } from '../security.ts';
 import { abortIfTaken } from '../store.ts';
 import { findOperated, isAccountId, requireReason } from './operator.ts';
 import { listDueResets } from './store.ts';
@@ -31,7 +30,7 @@ const isChanged = (account: Account, { tokenVersion }: Account) => account.token
 
 /**
  * Sets the email address of a person who has lost it, and ends all sessions. The address counts as unverified until its reader follows the
- * link of an email. Idempotent. Throws 404 not_found, 409 email_registered.
+ * link of an email, and no network is known under it: a thief may have signed in from those of before. Idempotent. Throws 404 not_found, 409 email_registered.
  */
 export async function setEmail(ctx: Ctx, { account: named, email }: { account: string; email: string }): Promise<Account> {
   requireReason(ctx);
@@ -40,7 +39,6 @@ export async function setEmail(ctx: Ctx, { account: named, email }: { account: s
   const { keys } = emailKeysOf(ctx, email);
   if (known.emailKey !== null && keys.includes(known.emailKey)) return known;
   if (await findAccountByEmail(ctx, email)) throw new ApiError('email_registered');
-  const networks = await networksOfPerson(home, known);
   const change = (reserved: Write[]) =>
     changeAccount(home, known.id, (account) => {
       if (personStatusOf(account) === 'deleted') throw new ApiError('state_conflict', { meta: { reason: 'account_deleted' } });
@@ -66,11 +64,9 @@ export async function setEmail(ctx: Ctx, { account: named, email }: { account: s
         wasStored: (now) => now.emailKey === values.emailKey && isChanged(now, account),
       };
     });
-  const changed = await withNames(home, known.id, [emailName(ctx, email)], change).catch((error: unknown) => {
+  return withNames(home, known.id, [emailName(ctx, email)], change).catch((error: unknown) => {
     throw error instanceof NameTaken ? new ApiError('email_registered') : error;
   });
-  learnNetworksLater(ctx, email, networks);
-  return changed;
 }
 
 /** Time in which the person can object. */

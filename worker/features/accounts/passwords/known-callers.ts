@@ -11,54 +11,66 @@ import { Memory } from '#core/isolate/memory.ts';
 import { MINUTE } from '#core/time.ts';
 import type { Ctx } from '#platform/context.ts';
 import type { RouteContext } from '#platform/http/openapi.ts';
-import { ipOf } from '#platform/http/rate-limit.ts';
+import { callerOrigin } from '#platform/http/rate-limit.ts';
 import { admissionObject } from '#platform/objects.ts';
 import { sharedNetworkOf } from '#rules/access/networks.ts';
+import type { SessionMethod } from '#rules/access/sessions.ts';
+import { knownNetworks, learnNetworks } from './tries.ts';
 
-interface Known {
-  subjects: ReadonlySet<string>;
+const networkOf = (c: RouteContext): string => sharedNetworkOf(callerOrigin(c).ip);
+
+/** Object of a passkey or wallet, which lists networks, so that no other caller displaces one, or of a network, which lists ways to sign in. */
+const objectOf = (ctx: Ctx, subject: string) => admissionObject(ctx, `caller:${sha256Hex(utf8(subject)).slice(0, 32)}`);
+
+interface Ways {
+  methods: readonly string[];
   until: number;
 }
 
 const NETWORKS_MAX = 1000;
 const READ_MS = MINUTE;
-/** Subjects by network. Read once a minute, so that refused calls cause no further ones. */
-const read = new Memory<string, Known>(NETWORKS_MAX);
+/** Ways to sign in by network. Read once a minute, so that refused calls from a network of no sign-in cause no further ones. */
+const read = new Memory<string, Ways>(NETWORKS_MAX);
 
-const hashed = (text: string): string => sha256Hex(utf8(text)).slice(0, 32);
-const networkOf = (c: RouteContext): string => sharedNetworkOf(ipOf(c) ?? 'local');
-
-/** Object of a network. It lists hashes of subjects as the object of an email address lists networks. */
-const objectOf = (ctx: Ctx, network: string) => admissionObject(ctx, `network:${hashed(network)}`);
-
-/** True if the subject signed in from the network of the caller within 90 days. False if that cannot be read. */
-export async function isKnownCaller(c: RouteContext, subject: string): Promise<boolean> {
+/** True if anybody signed in from the network of the caller within 90 days, in one of these ways. False if that cannot be read. */
+export async function isKnownNetwork(c: RouteContext, ways?: readonly SessionMethod[]): Promise<boolean> {
   const { ctx } = c.var;
   const network = networkOf(c);
   const found = read.get(network);
-  const known = found && ctx.wallNow < found.until ? found : await readKnown(ctx, network);
-  return known.subjects.has(hashed(subject));
+  const { methods } = found && ctx.wallNow < found.until ? found : await readWays(ctx, network);
+  return ways ? ways.some((way) => methods.includes(way)) : methods.length > 0;
 }
 
-async function readKnown(ctx: Ctx, network: string): Promise<Known> {
-  const subjects = await objectOf(ctx, network)
-    .knownNetworks(ctx.wallNow)
-    .catch((error: unknown) => {
-      ctx.note(`known callers not read: ${formatErrorChain(error)}`);
-      return [];
-    });
-  const known = { subjects: new Set(subjects), until: ctx.wallNow + READ_MS };
-  read.set(network, known);
-  return known;
+async function readWays(ctx: Ctx, network: string): Promise<Ways> {
+  const ways = { methods: await orNone(ctx, objectOf(ctx, network).knownNetworks(ctx.wallNow)), until: ctx.wallNow + READ_MS };
+  read.set(network, ways);
+  return ways;
 }
 
-/** Knows subjects that signed in from the network of the caller. A failure leaves them under the shared limits. */
-export function learnCaller(c: RouteContext, subjects: readonly string[]): void {
+/** True if the subject signed in from the network of the caller within 90 days. False if that cannot be read. */
+export const isKnownCaller = async (c: RouteContext, subject: string): Promise<boolean> =>
+  (await orNone(c.var.ctx, objectOf(c.var.ctx, subject).knownNetworks(c.var.ctx.wallNow))).includes(networkOf(c));
+
+/** True if the person with this email signed in from the network of the caller, in whatever way. False if that cannot be read. */
+export const isKnownPerson = async (c: RouteContext, email: string): Promise<boolean> =>
+  (await orNone(c.var.ctx, knownNetworks(c.var.ctx, email))).includes(networkOf(c));
+
+const orNone = (ctx: Ctx, known: Promise<string[]>): Promise<string[]> =>
+  known.catch((error: unknown): string[] => {
+    ctx.note(`known callers not read: ${formatErrorChain(error)}`);
+    return [];
+  });
+
+/** Knows a subject that signed in from the network of the caller. A failure leaves it under the shared limits. */
+export function learnCaller(c: RouteContext, subject: string): void {
   const { ctx } = c.var;
-  const network = networkOf(c);
-  const learn = async () => {
-    await objectOf(ctx, network).learnNetworks(subjects.map(hashed), ctx.wallNow);
-    read.delete(network);
-  };
-  ctx.defer(learn().catch((error: unknown) => ctx.note(`caller not learned: ${formatErrorChain(error)}`)));
+  const learned = objectOf(ctx, subject).learnNetworks([networkOf(c)], ctx.wallNow);
+  ctx.defer(learned.catch((error: unknown) => ctx.note(`caller not learned: ${formatErrorChain(error)}`)));
+}
+
+/** Knows the network of a sign-in, for the person and for the way. */
+export async function learnSignIn(ctx: Ctx, email: string | null, { ip, method }: { ip: string; method: SessionMethod }): Promise<void> {
+  const network = sharedNetworkOf(ip);
+  await Promise.all([learnNetworks(ctx, email, [ip]), objectOf(ctx, network).learnNetworks([method], ctx.wallNow)]);
+  read.delete(network);
 }

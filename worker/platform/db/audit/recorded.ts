@@ -7,6 +7,7 @@ import { type SQL, sql } from 'drizzle-orm';
 import type { AccountId } from '#core/ids.ts';
 import type { AuditAction } from '#rules/access/audit-actions.ts';
 import { boundId } from '../among.ts';
+import { type IndexedAction, IS_INDEXED } from '../tables/office/audit-log.ts';
 
 interface Known {
   merchantId: AccountId;
@@ -19,24 +20,34 @@ export const hasStaffEntry = ({ merchantId, action, since }: Known, subjectId: s
   sql`EXISTS (SELECT 1 FROM audit_entries WHERE actor_kind IN ('operator', 'staff') AND at >= ${since}
     AND merchant_id = ${boundId(merchantId)} AND action = ${action} AND subject_id = ${boundId(subjectId)})`;
 
-/** True if the log has this action on a subject. Reads the log from its beginning, so it is for new accounts and rare acts. */
-export const hasEntry = ({ merchantId, action }: Omit<Known, 'since'>, subjectId: string): SQL =>
+/** True if the log has this action on a subject. Reads the log from its beginning, so it is for new accounts. */
+export const hasEarlyEntry = ({ merchantId, action }: Omit<Known, 'since'>, subjectId: string): SQL =>
   sql`EXISTS (SELECT 1 FROM audit_entries WHERE merchant_id = ${boundId(merchantId)} AND action = ${action}
     AND subject_id = ${boundId(subjectId)})`;
 
-/** True if a session of the person of the log did this with this result after a time. Reads the log from its beginning too. */
-export const hasEntryOfSession = ({ merchantId, action, since }: Known, sessionId: string, after: object): SQL =>
-  sql`EXISTS (SELECT 1 FROM audit_entries WHERE merchant_id = ${boundId(merchantId)} AND action = ${action} AND at > ${since}
-    AND subject_id = ${boundId(merchantId)} AND details ->> '$.session_id' = ${sessionId} AND details ->> '$.after' = ${JSON.stringify(after)})`;
+interface Indexed {
+  merchantId: AccountId;
+  action: IndexedAction;
+}
 
-/** True if a person did this to a subject since a time. Reads the log from its beginning too. */
-export const hasEntryBy = ({ merchantId, action, since }: Known, personId: AccountId, subjectId: string): SQL =>
-  sql`EXISTS (SELECT 1 FROM audit_entries WHERE merchant_id = ${boundId(merchantId)} AND action = ${action} AND at >= ${since}
-    AND actor_id = ${boundId(personId)} AND subject_id = ${boundId(subjectId)})`;
+const entriesOf = ({ merchantId, action }: Indexed, subjectId: string): SQL =>
+  sql`FROM audit_entries WHERE merchant_id = ${boundId(merchantId)} AND subject_id = ${boundId(subjectId)} AND action = ${action} AND ${IS_INDEXED}`;
 
-/** SQL of the time of the last such action on a subject. Reads the log from its beginning too. */
-export const lastEntryAt = ({ merchantId, action }: Omit<Known, 'since'>, subjectId: string): SQL =>
-  sql`(SELECT max(at) FROM audit_entries WHERE merchant_id = ${boundId(merchantId)} AND action = ${action} AND subject_id = ${boundId(subjectId)})`;
+interface Sought {
+  /** Time before the entry. */
+  after?: number;
+  /** Details of the entry by their paths. */
+  details?: Record<string, string>;
+}
+
+/** True if the log has this action on a subject. */
+export function hasEntry(indexed: Indexed, subjectId: string, { after = 0, details = {} }: Sought = {}): SQL {
+  const same = Object.entries(details).map(([path, value]) => sql` AND details ->> ${`$.${path}`} = ${value}`);
+  return sql`EXISTS (SELECT 1 ${entriesOf(indexed, subjectId)} AND at > ${after}${sql.join(same)})`;
+}
+
+/** SQL of the time of the last such action on a subject. */
+export const lastEntryAt = (indexed: Indexed, subjectId: string): SQL => sql`(SELECT max(at) ${entriesOf(indexed, subjectId)})`;
 
 const refusals = ({ merchantId, action, since }: Known, more: SQL = sql``): SQL =>
   sql`SELECT 1 FROM audit_entries WHERE merchant_id = ${boundId(merchantId)} AND outcome = 'refused' AND at >= ${since}

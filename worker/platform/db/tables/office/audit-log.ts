@@ -13,6 +13,12 @@ export interface AuditDetails {
   session_id?: string;
 }
 
+/** Actions with an index by subject. */
+export const INDEXED_ACTIONS = ['chat.released', 'entitlement.granted', 'person.email_verified', 'session.ended'] as const;
+export type IndexedAction = (typeof INDEXED_ACTIONS)[number];
+/** SQL condition of their partial index. Queries must use the same text. */
+export const IS_INDEXED = sql.raw(`action IN (${INDEXED_ACTIONS.map((action) => `'${action}'`).join(', ')})`);
+
 /**
  * Audit log of each account, in the order of `seq`. Written in the batch of its effect, then chained by a sweep. Acts of the operator that
  * concern no account belong to the account of the service. WITHOUT ROWID.
@@ -46,6 +52,7 @@ export const auditEntries = sqliteTable(
     index('audit_entries_unchained').on(table.at).where(sql`hash IS NULL`),
     index('audit_entries_of_operators').on(table.at).where(sql`actor_kind IN ('operator', 'staff')`),
     index('audit_entries_refused').on(table.merchantId, table.at).where(sql`outcome = 'refused'`),
+    index('audit_entries_indexed').on(table.merchantId, table.subjectId, table.at).where(IS_INDEXED),
     index('audit_entries_products_of_key')
       .on(table.merchantId, table.actorId, table.subjectId)
       .where(sql`actor_kind = 'key' AND subject_type = 'product' AND outcome = 'done'`),
