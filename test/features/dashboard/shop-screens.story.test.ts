@@ -258,4 +258,36 @@ describe('customer screens', () => {
       merged_from: [from],
     });
   });
+
+  it('a customer is exported by the owner, who finds the link, and by nobody beyond the role or the account', async () => {
+    const owner = await w.merchant();
+    const noted = async (key: string): Promise<string> => {
+      const { body } = await w.call('POST', '/v1/customers', { key, body: { customer_ref: 'user-1', email: 'bea@example.com' } });
+      return `/dashboard/customers/${body.customer_id}`;
+    };
+    const [live, test] = [await noted(owner.key), `${await noted(owner.sandboxKey)}`];
+    const browser = await signedIn(owner.email);
+    for (const [path, mode] of [
+      [live, ''],
+      [test, '?mode=sandbox'],
+    ] as const) {
+      expect((await browser.get(`${path}${mode}`)).text).toContain(`<a href="${path}/export${mode}">Export</a>`);
+      const { text, response } = await browser.get(`${path}/export${mode}`);
+      expect(response.headers.get('Content-Disposition')).toBe('attachment; filename="export.json"');
+      expect(response.headers.get('Cache-Control')).toContain('no-store');
+      const { customer_ref, emails } = JSON.parse(text).customer;
+      expect([customer_ref, emails]).toEqual(['user-1', [{ email: 'bea@example.com', source: 'merchant' }]]);
+    }
+    expect((await browser.get(`${test}/export`)).status).toBe(404);
+    const other = await signedIn((await w.merchant()).email);
+    expect((await other.get(`${live}/export`)).status).toBe(404);
+    const { own } = await addMember(w, owner, 'support');
+    const member = await signedIn(own.email);
+    await member.post('/dashboard/switch', { account_id: owner.userId });
+    expect((await member.get(live)).text).not.toContain('/export');
+    expect((await member.get(`${live}/export`)).status).toBe(403);
+    expect((await new PageBrowser(w).get(`${live}/export`)).location).toContain('/login?next=');
+    const recorded = `SELECT count(*) AS n FROM audit_entries WHERE action = 'customer.exported'`;
+    expect(await w.env.DB.prepare(recorded).first('n')).toBe(2);
+  });
 });

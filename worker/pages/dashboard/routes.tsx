@@ -83,6 +83,7 @@ for (const definition of SCREENS) {
 /** Files of operations, by their path. */
 const FILES: Record<string, OperationId> = {
   '/dashboard/analytics.csv': 'exportAnalytics',
+  '/dashboard/customers/:customer_id/export': 'exportCustomer',
   '/dashboard/log.csv': 'exportAuditLog',
   '/dashboard/receipts.csv': 'exportReceipts',
   '/dashboard/receipts/:receipt_id/pdf': 'getPrivateReceiptPdf',
@@ -91,7 +92,7 @@ for (const [path, id] of Object.entries(FILES))
   dashboardRoutes.get(path, async (c) => {
     const screen = await openScreen(c);
     if (screen instanceof Response) return screen;
-    const file = await readFile(screen.operations, id, { params: c.req.param(), query: { ...c.req.query(), mode: screen.mode } });
+    const file = await readFile(c, screen.operations, id, { params: c.req.param(), query: { ...c.req.query(), mode: screen.mode } });
     return file instanceof Response ? file : sendBare(c, file);
   });
 

@@ -132,7 +132,7 @@ meRoutes.post(
 /** Files as the API answers them. A refusal is a page. */
 const sendFile = async (c: Context<AppEnv>, token: string, call: [OperationId, Record<string, string>]): Promise<Response> => {
   const [id, params] = call;
-  const file = await readFile(new Operations(c, token), id, { params });
+  const file = await readFile(c, new Operations(c, token), id, { params });
   return file instanceof Response ? file : sendPurchases(c, token, { refusal: file });
 };
 meRoutes.get(

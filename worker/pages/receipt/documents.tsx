@@ -37,7 +37,7 @@ export function ReceiptActions({ page, receipt, document }: ShownReceipt) {
 
 const mailto = (subject: string, body: string): string => `mailto:?subject=${encodeURIComponent(subject)}&body=${encodeURIComponent(body)}`;
 
-/** Line for the seller, whose own page of the receipt emails its proof. */
+/** Line for the seller. The receipt's screen in the dashboard emails its proof. */
 export const SellerLine = ({ page: { say }, receipt }: Omit<ShownReceipt, 'document'>) => (
   <p class="quiet seller">
     <Linked text={say('rSold')} name="signIn">

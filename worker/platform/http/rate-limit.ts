@@ -100,7 +100,7 @@ export interface KnownCaller {
 /** Counts a call of a known caller, once the shared limits are full. Throws the refusal for other callers. */
 async function hitOwn(c: RouteContext, name: PublicBucketName, known: KnownCaller, refused: unknown): Promise<RateLimit> {
   if (!(refused instanceof ApiError) || refused.code !== 'rate_limited' || !(await known.isPossible(c))) throw refused;
-  // Counted before `isKnown`, so that refused strangers cause no more reads than other calls.
+  // Counted before `isKnown`, so that refused strangers cause as many reads as other calls.
   const rate = await hitAddress(c, [ceilingOf('all')]);
   if (known.isKnown && !(await known.isKnown(c))) throw refused;
   const subject = await known.own(c);

@@ -32,7 +32,7 @@ const READ_MS = MINUTE;
 /** Ways to sign in by network. Read once a minute, so that refused calls from a network of no sign-in cause no further ones. */
 const read = new Memory<string, Ways>(NETWORKS_MAX);
 
-/** True if anybody signed in from the network of the caller within 90 days, in one of these ways. False if that cannot be read. */
+/** True if a person signed in from the network of the caller within 90 days, in one of these ways. False if that cannot be read. */
 export async function isKnownNetwork(c: RouteContext, ways?: readonly SessionMethod[]): Promise<boolean> {
   const { ctx } = c.var;
   const network = networkOf(c);

@@ -128,6 +128,7 @@ export const OPERATIONS = {
   listBuyerPurchases: 'GET /v1/buyer/purchases',
   listBuyerAccess: 'GET /v1/buyer/access',
   listBuyerSubscriptions: 'GET /v1/buyer/subscriptions',
+  exportCustomer: 'GET /v1/customers/{customer_id}/export',
   exportBuyer: 'GET /v1/buyer/export',
   getInvoiceDetails: 'GET /v1/buyer/invoice-details',
   setInvoiceDetails: 'PUT /v1/buyer/invoice-details',
@@ -250,7 +251,7 @@ interface ErrorBody {
 }
 
 /** Sends the file that an operation answers with, or returns its refusal. */
-export async function readFile(operations: Operations, id: OperationId, input: Input): Promise<Response | Refusal> {
+export async function readFile(c: Context<AppEnv>, operations: Operations, id: OperationId, input: Input): Promise<Response | Refusal> {
   const response = await operations.answer(id, input);
   if (!response.ok) return toRefusal(response, await response.json(), response.headers.get('X-Svc-Request-Id') ?? '');
   const headers = {
@@ -258,7 +259,7 @@ export async function readFile(operations: Operations, id: OperationId, input: I
     'Content-Disposition': response.headers.get('Content-Disposition') ?? 'attachment',
     'Cache-Control': 'no-store',
   };
-  return new Response(response.body, { headers });
+  return c.newResponse(response.body, 200, headers);
 }
 
 function toRefusal(response: Response, json: unknown, requestId: string): Refusal {

@@ -1,3 +1,4 @@
+import { hasRole, type Role } from '#rules/access/roles.ts';
 import { acted, idempotent, notTyped, numberOf } from '../../frame/acts.ts';
 import { ActForm, ConfirmField, SelectField, shownOnce, Table, TextField } from '../../frame/fields.tsx';
 import { Time } from '../../frame/format.tsx';
@@ -242,7 +243,10 @@ const About = ({ screen, customer }: { screen: Screen; customer: Customer }) => 
     />
     <p>
       <a href={linkTo(screen, `/dashboard/payments?customer_id=${customer.customer_id}`)}>Payments</a>{' '}
-      <a href={linkTo(screen, `/dashboard/receipts?customer_id=${customer.customer_id}`)}>Receipts</a>
+      <a href={linkTo(screen, `/dashboard/receipts?customer_id=${customer.customer_id}`)}>Receipts</a>{' '}
+      {hasRole(screen.me.role as Role, 'privacy:read') && (
+        <a href={linkTo(screen, `/dashboard/customers/${customer.customer_id}/export`)}>Export</a>
+      )}
     </p>
   </section>
 );
