@@ -41,7 +41,7 @@ const mailto = (subject: string, body: string): string => `mailto:?subject=${enc
 export const SellerLine = ({ page: { say }, receipt }: Omit<ShownReceipt, 'document'>) => (
   <p class="quiet seller">
     <Linked text={say('rSold')} name="signIn">
-      <a href={`/dashboard/receipts/${receipt.id}`}>{say('rSignIn')}</a>
+      <a href={`/dashboard/receipts/${receipt.id}${receipt.livemode ? '' : '?mode=sandbox'}`}>{say('rSignIn')}</a>
     </Linked>
   </p>
 );

@@ -40,9 +40,10 @@ export const knownWallet = learning(readWallet);
 export const messageOfKnownWallet = knownBy(readWallet);
 
 /** Calls that name no person and check nothing: where one of these ways succeeded, all calls of the address alone limit them. */
-const anyKnown = (...ways: SessionMethod[]): KnownCaller => ({ isPossible: (c) => isKnownNetwork(c, ways), own: () => '' });
-export const anyKnownPasskey = anyKnown('passkey');
-export const anyKnownProvider = anyKnown(...SIGN_IN_PROVIDERS);
+const anyKnown = (own: string, ...ways: SessionMethod[]): KnownCaller => ({ isPossible: (c) => isKnownNetwork(c, ways), own: () => own });
+export const anyKnownPasskey = anyKnown('', 'passkey');
+/** Its own limit bounds the calls to the provider that a callback causes. */
+export const anyKnownProvider = anyKnown('providers', ...SIGN_IN_PROVIDERS);
 
 /** Person of a token, which no stranger has. */
 export const personOfToken = (personId: AccountId): KnownCaller => ({ isPossible: async () => true, own: () => personId });

@@ -71,6 +71,8 @@ export function learnCaller(c: RouteContext, subject: string): void {
 /** Knows the network of a sign-in, for the person and for the way. */
 export async function learnSignIn(ctx: Ctx, email: string | null, { ip, method }: { ip: string; method: SessionMethod }): Promise<void> {
   const network = sharedNetworkOf(ip);
-  await Promise.all([learnNetworks(ctx, email, [ip]), objectOf(ctx, network).learnNetworks([method], ctx.wallNow)]);
+  const learned = objectOf(ctx, network).learnNetworks([method], ctx.wallNow);
+  const noted = learned.catch((error: unknown) => ctx.note(`network not learned: ${formatErrorChain(error)}`));
+  await Promise.all([learnNetworks(ctx, email, [ip]), noted]);
   read.delete(network);
 }
