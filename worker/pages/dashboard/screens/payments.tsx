@@ -277,7 +277,7 @@ async function resend({ c, operations, mode }: Screen, { idempotency_key: key }:
     if (replayed.ok) count++;
     else refused = replayed;
   }
-  // One endpoint that is disabled does not hold up the others.
+  // A disabled endpoint does not hold up the others.
   return count > 0 ? { ok: true } : refused;
 }
 
