@@ -32,6 +32,7 @@ describe('acts that a wallet signs', () => {
     const path = `/dashboard/payments/${paymentId}`;
     const refused = await browser.post(path, { act: 'refund', asset: 'USDC', 'amount.amount': '1000', revoke_access: 'false' });
     expect([refused.status, refused.text.includes('role="alert"'), refused.text.includes('value="1000"')]).toEqual([422, true, true]);
+    expect(refused.text).toMatch(/id="refund-amount\.amount"[^>]*aria-invalid="true"/);
     const signature = await signAt(
       owner,
       (await browser.post(path, { act: 'refund', asset: 'USDC', 'amount.amount': '1', revoke_access: 'false' })).location,
@@ -56,8 +57,9 @@ describe('acts that a wallet signs', () => {
     await w.chain.call('local_fundUsdc', owner.wallet.address, '0');
     const browser = await signedIn(owner);
     const sold = { name: 'Rain', 'price.asset': 'USDC', 'price.amount': '5', access_period_days: '30', usage_units: '' };
-    const form = { act: 'create', ...sold, renewal_mode: 'AUTOMATIC', payout_wallet: owner.wallet.address };
-    const path = (await browser.post('/dashboard/templates/new', form)).location ?? '';
+    const form = { ...sold, payout_wallet: owner.wallet.address };
+    const path = (await browser.post('/dashboard/templates/new', { ...form, act: 'create', renewal_mode: 'ONE_OFF' })).location ?? '';
+    expect((await browser.post(path, { ...form, act: 'save', renewal_mode: 'AUTOMATIC' })).location).toBe(path);
     expect((await browser.get(path)).text).toContain('<dd>Plan to publish</dd>');
     const signature = await signAt(owner, (await browser.post(path, { act: 'publish', idempotency_key: 'publish-the-plan' })).location);
     expect((await browser.post(path, { act: 'confirm', tx_signature: 'none', idempotency_key: 'confirm-wrongly-1' })).status).toBe(422);
@@ -93,12 +95,14 @@ describe('files and invoices', () => {
     const refused = await browser.post(path, { act: 'invoice', issued_on: 'soon', 'bill_to.name': 'Söhne <GmbH>' });
     expect([refused.status, refused.text.includes('href="#invoice-issued_on"')]).toEqual([422, true]);
     expect(refused.text).toContain('value="Söhne &lt;GmbH&gt;"');
-    const saved = { act: 'invoice', invoice_number: 'INV-7', 'bill_to.name': 'Söhne GmbH' };
+    const saved = { act: 'invoice', invoice_number: 'INV-7', 'bill_to.name': 'Söhne GmbH', 'bill_to.address': 'Hafen 1\r\nHamburg' };
     expect((await browser.post(path, saved)).location).toBe(path);
-    expect((await browser.get(path)).text).toContain('value="INV-7"');
+    const { text } = await browser.get(path);
+    expect(text).toContain('value="INV-7"');
+    expect(text).toMatch(/<textarea id="invoice-bill_to\.address"[^>]*>Hafen 1\nHamburg<\/textarea>/);
     await browser.post(path, { ...saved, invoice_number: '' });
     const read = await w.call('GET', `/v1/receipt/${receiptId}`, { key: owner.key });
-    expect(read.body.invoice_metadata).toEqual({ bill_to: { name: 'Söhne GmbH' } });
+    expect(read.body.invoice_metadata).toEqual({ bill_to: { name: 'Söhne GmbH', address: 'Hafen 1\nHamburg' } });
   });
 
   it('lists that the API exports are files with the filter of the page, for their readers alone', async () => {

@@ -24,12 +24,17 @@ for (const preview of document.querySelectorAll<HTMLElement>('.brand-preview')) 
     sample.style.backgroundColor = accent;
     sample.style.color = onAccent;
     name.textContent = typed('checkout_brand_name') || (preview.dataset.name ?? '');
+  };
+  // Once the address is typed in full, so that no other site is asked meanwhile.
+  const drawLogo = () => {
     const source = typed('checkout_logo_url');
     logo.hidden = !source.startsWith('https://');
     if (!logo.hidden && logo.src !== source) logo.src = source;
   };
   form?.addEventListener('input', draw);
+  form?.addEventListener('change', drawLogo);
   draw();
+  drawLogo();
   preview.hidden = false;
 }
 

@@ -1,5 +1,5 @@
 import type { Context } from 'hono';
-import type { AppEnv } from '#platform/http/openapi.ts';
+import { type AppEnv, given } from '#platform/http/openapi.ts';
 
 /** Operations of the published API that the dashboard and `/me` call, by their id. A test compares them with the document. */
 export const OPERATIONS = {
@@ -258,6 +258,7 @@ export async function readFile(c: Context<AppEnv>, operations: Operations, id: O
     'Content-Type': response.headers.get('Content-Type') ?? 'application/json',
     'Content-Disposition': response.headers.get('Content-Disposition') ?? 'attachment',
     'Cache-Control': 'no-store',
+    ...given('X-Svc-Truncated', response.headers.get('X-Svc-Truncated')),
   };
   return c.newResponse(response.body, 200, headers);
 }

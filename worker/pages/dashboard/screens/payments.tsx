@@ -251,11 +251,16 @@ async function beginRefund({ c, operations, mode }: Screen, form: Form): Promise
     body: { ...(amount === undefined ? {} : { amount: { asset: form.asset, amount } }), revoke_access: form.revoke_access === 'true' },
     ...idempotent(form),
   });
-  return prepared.ok ? { ok: true, leaveTo: `/sign#${prepared.value.transaction}` } : prepared;
+  if (prepared.ok) return { ok: true, leaveTo: `/sign#${prepared.value.transaction}` };
+  // The form has one field for the amount, which the API also refuses as a pair.
+  const problems = prepared.problems.map((problem) =>
+    problem.loc[1] === 'amount' ? { ...problem, loc: ['body', 'amount', 'amount'] } : problem,
+  );
+  return { ...prepared, problems };
 }
 
 /** Most entries of the timeline that one press sends again. */
-const RESENT_MAX = 40;
+const RESENT_MAX = 120;
 
 /** Replays one delivery for each event and endpoint of the payment. */
 async function resend({ c, operations, mode }: Screen, { idempotency_key: key }: Form): Promise<Acted> {

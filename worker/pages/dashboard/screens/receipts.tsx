@@ -1,3 +1,4 @@
+import { given } from '#platform/http/openapi.ts';
 import { acted, idempotent, textOf } from '../frame/acts.ts';
 import { ActForm, TextField } from '../frame/fields.tsx';
 import { type Amount, amountOf, Time } from '../frame/format.tsx';
@@ -5,17 +6,17 @@ import { linkTo } from '../frame/head.tsx';
 import { Facts, listBody } from '../frame/list.tsx';
 import type { Definition, Form, Screen } from '../frame/screen.tsx';
 
-/** Texts of an invoice, with their label and longest length. */
+/** Texts of an invoice, with their label, longest length, and lines if they may have several. */
 const INVOICE = [
   ['invoice_number', 'Invoice number', 64],
   ['reference', 'Reference', 120],
   ['issued_on', 'Date of the invoice, such as 2026-11-21', 10],
   ['due_on', 'Due on, such as 2026-12-21', 10],
-  ['notes', 'Notes', 2000],
+  ['notes', 'Notes', 2000, 4],
 ] as const;
 const BILL_TO = [
   ['name', 'Billed to', 200],
-  ['address', 'Address', 500],
+  ['address', 'Address', 500, 3],
   ['tax_id', 'Tax number', 64],
   ['email', 'Email address', 254],
 ] as const;
@@ -82,7 +83,7 @@ export const RECEIPTS: Definition = {
 
 /** Texts of a form. An emptied one is cleared. */
 const textsOf = (form: Form, fields: readonly (readonly [name: string, ...unknown[]])[], prefix: string) =>
-  Object.fromEntries(fields.map(([name]) => [name, textOf(form[prefix + name]) ?? null]));
+  Object.fromEntries(fields.map(([name]) => [name, textOf(form[prefix + name]?.replaceAll('\r\n', '\n')) ?? null]));
 
 export const RECEIPT: Definition = {
   path: '/dashboard/receipts/:receipt_id',
@@ -169,10 +170,19 @@ const InvoiceForm = ({ screen, invoice }: { screen: Screen; invoice: Receipt['in
     <h2>Invoice fields</h2>
     <p>They are on the PDFs, and no part of the signed receipt.</p>
     <ActForm screen={screen} act="invoice" submit="Save invoice fields">
-      {INVOICE.map(([name, label, max]) => (
-        <TextField screen={screen} act="invoice" name={name} label={label} isOptional max={max} value={invoice?.[name] ?? ''} />
+      {INVOICE.map(([name, label, max, lines]) => (
+        <TextField
+          screen={screen}
+          act="invoice"
+          name={name}
+          label={label}
+          isOptional
+          max={max}
+          {...given('lines', lines ?? null)}
+          value={invoice?.[name] ?? ''}
+        />
       ))}
-      {BILL_TO.map(([name, label, max]) => (
+      {BILL_TO.map(([name, label, max, lines]) => (
         <TextField
           screen={screen}
           act="invoice"
@@ -180,6 +190,7 @@ const InvoiceForm = ({ screen, invoice }: { screen: Screen; invoice: Receipt['in
           label={label}
           isOptional
           max={max}
+          {...given('lines', lines ?? null)}
           value={invoice?.bill_to?.[name] ?? ''}
         />
       ))}

@@ -93,6 +93,7 @@ const soldOf = (form: Form) => ({
   price: { asset: form['price.asset'], amount: textOf(form['price.amount']) ?? '' },
   access_period_days: numberOf(form.access_period_days),
   renewal_mode: form.renewal_mode,
+  ...(form.renewal_mode === 'AUTOMATIC' && { billing_model: 'recurring' }),
   usage_units: form.usage_units === undefined ? undefined : (numberOf(form.usage_units) ?? null),
   payout_wallet: textOf(form.payout_wallet),
   success_url: textOf(form.success_url),
