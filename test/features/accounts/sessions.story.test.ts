@@ -5,6 +5,7 @@ import { ApiError } from '#core/errors.ts';
 import { admissionIdOf } from '#core/ids.ts';
 import { walletSignIn } from '../../support/chain/wallet.ts';
 import { tokenSignedIn } from '../../support/clients/session.ts';
+import { addPasskey } from '../../support/people/factors.ts';
 import { addMember } from '../../support/people/team.ts';
 import { testEnv } from '../../support/runner/env.ts';
 import { rowsOf, withRowCount } from '../../support/runner/rows-read.ts';
@@ -139,14 +140,16 @@ describe('POST /v1/auth/logout', () => {
 });
 
 describe('a sign-in that fails halfway', () => {
-  /** Environment in which the objects of accounts do not answer. */
-  const silent = () => ({
+  /** Environment in which the objects of accounts do not answer, or not this call. */
+  const silent = (call?: string) => ({
     ...w.env,
     ADMISSION: {
-      getByName: (name: string) =>
-        name.startsWith('account:')
-          ? new Proxy({}, { get: () => () => Promise.reject(new ApiError('temporarily_unavailable', { retryAfterSeconds: 1 })) })
-          : w.env.ADMISSION.getByName(name),
+      getByName: (name: string) => {
+        const object = w.env.ADMISSION.getByName(name);
+        const refuse = () => Promise.reject(new ApiError('temporarily_unavailable', { retryAfterSeconds: 1 }));
+        const get = (_: object, key: string) => (key === (call ?? key) ? refuse : Reflect.get(object, key).bind(object));
+        return name.startsWith('account:') ? new Proxy({}, { get }) : object;
+      },
     } as unknown as typeof w.env.ADMISSION,
   });
 
@@ -156,6 +159,16 @@ describe('a sign-in that fails halfway', () => {
     expect(answer.status).toBe(503);
     expect(answer.body.token).toBeUndefined();
     expect(await listed(token)).toHaveLength(1);
+  });
+
+  it('the ticket of a second step works again if the session was not stored', async () => {
+    const { email, token } = await w.merchant();
+    const { codes } = await addPasskey(w, token);
+    const { ticket } = (await logIn(email)).body.meta;
+    const redeem = (recovery_code: string, env = w.env) => w.call('POST', '/v1/auth/factor', { body: { ticket, recovery_code }, env });
+    expect((await redeem(codes![0]!, silent('beginSession'))).status).toBe(503);
+    expect((await redeem(codes![1]!)).status).toBe(200);
+    expect((await redeem(codes![2]!)).status).toBe(401);
   });
 
   it('a repeated registration begins a session that was not stored, and does not begin an ended one again', async () => {

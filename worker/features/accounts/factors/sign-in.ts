@@ -8,7 +8,7 @@ import { SIGN_IN_PROVIDERS, type SignIn } from '#rules/admission.ts';
 import { type ProvenFactor, personObject, startSession } from '../auth/sessions.ts';
 import { requireActivePerson } from '../auth/sign-in.ts';
 import { noteRefusedSignIn, refusalReasonOf } from '../entries/sign-ins.ts';
-import { linkJoining } from '../oauth/join.ts';
+import { linkJoining, orForget } from '../oauth/join.ts';
 import { listIdentities } from '../oauth/store.ts';
 import { beginCeremony } from '../passkeys/ceremony.ts';
 import { findCredential, requestOptions } from '../passkeys/passkey.ts';
@@ -77,8 +77,9 @@ async function isUnlinked({ db }: Shard, personId: AccountId, method: FactorTick
 }
 
 /**
- * Completes a sign-in with a factor, and links the provider that the ticket names, unless it is linked otherwise meanwhile. The ticket is used up by the first right proof, before that is, so that no second code is lost. Throws
- * 401 invalid_credentials, 403 for a suspended or deleted account, 429 rate_limited after too many wrong codes.
+ * Completes a sign-in with a factor, and links the provider that the ticket names, unless it is linked otherwise meanwhile. The first right proof
+ * uses the ticket up before the factor, so that no second code is spent, unless the session could not be stored. Throws 401 invalid_credentials,
+ * 403 for a suspended or deleted account, 429 rate_limited after too many wrong codes.
  */
 export async function redeemTicket(
   ctx: Ctx,
@@ -98,9 +99,12 @@ export async function redeemTicket(
     noteRefusedSignIn(ctx, async () => account, { method: 'factor', reason: refusalReasonOf(error) });
     throw error;
   });
-  const isJoined = ticket.joining !== undefined && (await linkJoining(home, account, ticket.joining));
-  const method = isJoined ? ticket.joining!.provider : ticket.method;
-  return { account, signIn: await beginProven(home, account, method, origin, proven) };
+  const { id, joining } = ticket;
+  return orForget(ctx, joining ? [id, joining.used.id] : [id], async () => {
+    const isJoined = joining !== undefined && (await linkJoining(home, account, joining));
+    const method = isJoined ? joining.provider : ticket.method;
+    return { account, signIn: await beginProven(home, account, method, origin, proven) };
+  });
 }
 
 /** Begins a ceremony with the passkeys of the signed-in person. Throws 409 state_conflict for a person without one. */

@@ -106,7 +106,7 @@ export async function withdrawTransfer(ctx: Scope, actor: Actor, storeAnswer: St
  * Loads the member who accepts, and makes a deletion of the person that is under way begin again: it withdraws the offer, after which this
  * acceptance fails. Neither relies on one database for both.
  */
-async function touchEligible(
+async function lockEligible(
   ctx: Ctx,
   { personId, accountId }: { personId: AccountId; accountId: AccountId },
   owner: Account,
@@ -122,10 +122,10 @@ async function touchEligible(
 }
 
 /**
- * Lists the accounts that a person owns, but one, for a deletion of the person. Withdraws every offer to the person, so that none is accepted
- * afterwards. The caller stores the deletion under the version that `person` has.
+ * Withdraws every offer of an account to a person who is to be deleted, so that none is accepted afterwards. Returns the accounts that the person
+ * owns, but one: with any of them nothing is withdrawn. The caller stores the deletion under the version that `person` has.
  */
-export async function listOwnedForEnd(ctx: Ctx, person: Account, except?: AccountId): Promise<Account[]> {
+export async function withdrawOffers(ctx: Ctx, person: Account, except?: AccountId): Promise<Account[]> {
   const found = (await listActing(ctx, person)).filter(({ account }) => account.id !== except);
   const owned = found.flatMap(({ account, role }) => (role === 'owner' ? [account] : []));
   if (owned.length > 0) return owned;
@@ -161,7 +161,7 @@ export async function acceptTransfer(ctx: Ctx, actor: Actor): Promise<AccountId>
     if (transfer?.to !== personId || transfer.expiresAt <= ctx.wallNow)
       throw conflict('no_transfer', 'The account is not offered to you. Ask its owner to hand it over.');
     const owner = await getOwner(ctx, account);
-    const member = await touchEligible(ctx, { personId, accountId }, owner);
+    const member = await lockEligible(ctx, { personId, accountId }, owner);
     const facts = { account: account.displayName, from: owner.name, to: member.name, at: iso(ctx.wallNow) };
     return {
       values: { ownerId: personId, roles: { ...others, [ownerId]: 'admin' }, transfer: null },

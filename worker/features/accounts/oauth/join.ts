@@ -143,15 +143,23 @@ export async function joinAccount(
     throw factorRequired(ctx, account, 'password', joiningOf(ticket, used));
   }
   if (!(await takeState(globalOf(ctx).db, used, ticket.expiresAt))) throw spentTicket();
-  try {
+  return orForget(ctx, [used], async () => {
     const joined = [setJoinAsked(home.db, account.id, null)];
     if (!(await addIdentity(home, account, ticket.provider, ticket, joined))) throw inUse();
     const signIn = await startSession(ctx, account, ticket.provider, origin);
     // Unlinked meanwhile. A provider that is unlinked from here on ends this session itself.
     if (!(await isLinked(ctx, account.id, ticket.provider))) throw spentTicket();
     return { account, signIn };
+  });
+}
+
+/** Runs the effect of tickets that were used. Forgets their use if a service was unavailable, so that the call can be repeated. */
+export async function orForget<T>(ctx: Ctx, used: readonly string[], run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
   } catch (error) {
-    if (error instanceof ApiError && error.code === 'temporarily_unavailable') ctx.defer(forgetState(globalOf(ctx).db, used));
+    if (error instanceof ApiError && error.code === 'temporarily_unavailable')
+      for (const id of used) ctx.defer(forgetState(globalOf(ctx).db, id));
     throw error;
   }
 }
