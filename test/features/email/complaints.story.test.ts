@@ -94,6 +94,17 @@ describe('complaints about emails of a merchant', () => {
     expect((await send()).status).toBe(200);
   });
 
+  it('a complaint about the confirmation of an address counts against no account', async () => {
+    const stranger = await w.merchant();
+    expect((await w.call('POST', '/v1/account/email/verification', { key: stranger.token, body: {} })).status).toBe(202);
+    await settle();
+    expect(await isSentTo(stranger.email)).toBe(true);
+    await report(stranger.email);
+    const log = await w.call('GET', '/v1/account/audit-log?action=account.complaint_received', { key: stranger.token });
+    const { email_problem } = (await w.call('GET', '/v1/account/me', { key: stranger.token })).body;
+    expect([log.body.items, email_problem]).toEqual([[], 'complained']);
+  });
+
   it('concurrent complaints all count', async () => {
     const addresses = [newAddress(), newAddress(), newAddress()];
     await Promise.all(addresses.map((address) => operate('complaint', { account: merchant.userId, address })));
