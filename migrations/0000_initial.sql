@@ -722,7 +722,7 @@ CREATE TABLE `communities` (
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `communities_code_hash_unique` ON `communities` (`code_hash`);--> statement-breakpoint
-CREATE UNIQUE INDEX `communities_by_native_id` ON `communities` (`provider`,`native_id`) WHERE native_id IS NOT NULL;--> statement-breakpoint
+CREATE UNIQUE INDEX `communities_by_native_id` ON `communities` (`provider`,`native_id`) WHERE claimed_at IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `communities_by_account` ON `communities` (`account_id`,`created_at`);--> statement-breakpoint
 CREATE INDEX `communities_ending` ON `communities` (`expires_at`) WHERE expires_at IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `placements` (

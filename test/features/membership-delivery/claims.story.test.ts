@@ -4,7 +4,7 @@ import { prepareOnEvents } from '../../support/fixtures/acts.ts';
 import { bindDatabases, openOnly } from '../../support/fixtures/databases.ts';
 import { MembersWorld } from '../../support/people/members.ts';
 import { CONNECTOR_SECRETS, testEnv } from '../../support/runner/env.ts';
-import type { Merchant } from '../../support/world.ts';
+import type { Body, Merchant } from '../../support/world.ts';
 
 const CHAT = '-4001';
 
@@ -136,17 +136,16 @@ describe('claims of an account in another database than the first', () => {
     ada = await w.merchant();
   });
 
-  const idsIn = async (action: string): Promise<string[]> => {
-    const { items } = (await w.call('GET', `/v1/account/audit-log?per_page=100&action=${action}`, { key: ada.token })).body;
-    return items.map(({ subject }: { subject: { id: string } }) => subject.id);
-  };
+  const entriesOf = async (action: string): Promise<Body[]> =>
+    (await w.call('GET', `/v1/account/audit-log?per_page=100&action=${action}`, { key: ada.token })).body.items;
+  const idsIn = async (action: string): Promise<string[]> => (await entriesOf(action)).map(({ subject }) => subject.id);
   const claimIds = async (): Promise<string[]> => {
     const { results } = await testEnv.DB.prepare('SELECT hex(id) AS id FROM communities').all<{ id: string }>();
     return results.map(({ id }) => id.toLowerCase());
   };
   const plain = (id: string) => id.replaceAll('-', '');
 
-  it('no claim or release has an entry before it is stored, and each that is answered has one, whenever the databases fail', async () => {
+  it('no claim or release has an entry before it is stored, and each has one that names the chat, whenever the databases fail', async () => {
     for (let failsAt = 1, isDone = false; !isDone; failsAt++) {
       const { env } = withFaults(w.env, { before: ({ number }) => number >= failsAt });
       const known = await claimIds();
@@ -165,7 +164,8 @@ describe('claims of an account in another database than the first', () => {
       const isListed = items.some(({ claim_id }: { claim_id: string }) => claim_id === claim);
       expect([failsAt, isListed && (await idsIn('chat.released')).includes(claim)]).toEqual([failsAt, false]);
       if (!isDone) expect([204, 404]).toContain((await release()).status);
-      expect((await idsIn('chat.released')).filter((id) => id === claim)).toEqual([claim]);
+      const released = (await entriesOf('chat.released')).filter(({ subject }) => subject.id === claim);
+      expect(released.map(({ before }) => before)).toEqual([{ provider: 'telegram', native_id: `-42${failsAt}` }]);
     }
   });
 });

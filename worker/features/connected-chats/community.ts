@@ -88,7 +88,7 @@ export async function completeClaim(ctx: Ctx, provider: IdentityProvider, code: 
   const { db } = globalOf(ctx);
   const begun = (await findByCode(db, hashOf(code))) ?? raise('not_found');
   if (begun.provider !== provider) throw new ApiError('not_found');
-  if (begun.nativeId === null) {
+  if (begun.claimedAt === null) {
     const isOver = begun.expiresAt === null || begun.expiresAt <= ctx.wallNow;
     if (isOver) throw new ApiError('not_found');
     try {

@@ -9,7 +9,7 @@ export const findCommunity = (db: Db, provider: IdentityProvider, nativeId: stri
   db
     .select()
     .from(communities)
-    .where(and(eq(communities.provider, provider), eq(communities.nativeId, nativeId), sql`native_id IS NOT NULL`))
+    .where(and(eq(communities.provider, provider), eq(communities.nativeId, nativeId), sql`claimed_at IS NOT NULL`))
     .get();
 
 export const findByCode = (db: Db, codeHash: string) => db.select().from(communities).where(eq(communities.codeHash, codeHash)).get();
@@ -18,13 +18,13 @@ export const listCommunities = (db: Db, accountId: AccountId): Promise<Community
   db
     .select()
     .from(communities)
-    .where(and(eq(communities.accountId, accountId), sql`native_id IS NOT NULL`))
+    .where(and(eq(communities.accountId, accountId), sql`claimed_at IS NOT NULL`))
     .orderBy(asc(communities.createdAt));
 
 export const countCommunities = (db: Db, accountId: AccountId, now: number): Promise<number> =>
   db.$count(
     communities,
-    and(eq(communities.accountId, accountId), or(sql`${communities.nativeId} IS NOT NULL`, gt(communities.expiresAt, now))),
+    and(eq(communities.accountId, accountId), or(sql`${communities.claimedAt} IS NOT NULL`, gt(communities.expiresAt, now))),
   );
 
 export const insertCommunity = (db: Db, community: Community) => db.insert(communities).values(community);
@@ -62,7 +62,7 @@ export const disownTargets = ({ db, merchantId, wallNow }: Scope, { provider, na
 export const releaseCommunity = (db: Db, accountId: AccountId, id: CommunityId, now: number) =>
   db
     .update(communities)
-    .set({ nativeId: null, claimedAt: null, expiresAt: now })
+    .set({ claimedAt: null, expiresAt: now })
     .where(and(eq(communities.id, id), eq(communities.accountId, accountId)));
 
 export const deleteCommunity = (db: Db, accountId: AccountId, id: CommunityId) =>

@@ -60,7 +60,7 @@ export const communities = sqliteTable(
     createdAt: instant('created_at').notNull(),
   },
   (table) => [
-    uniqueIndex('communities_by_native_id').on(table.provider, table.nativeId).where(sql`native_id IS NOT NULL`),
+    uniqueIndex('communities_by_native_id').on(table.provider, table.nativeId).where(sql`claimed_at IS NOT NULL`),
     index('communities_by_account').on(table.accountId, table.createdAt),
     index('communities_ending').on(table.expiresAt).where(sql`expires_at IS NOT NULL`),
   ],
