@@ -170,9 +170,10 @@ const LIVE_MONEY = [
   'subscription_authorizations',
   'entitlements',
   'memberships',
+  'archives',
 ];
 /** SQL condition on `setup_intents`: the account has live sales, grants or archived objects of either mode, and must be retained. */
-const HOLDS_MONEY = sql`${holdsAny(LIVE_MONEY, ' AND livemode = 1')} OR ${holdsAny(['archives'], ' AND livemode IN (0, 1)')}`;
+const HOLDS_MONEY = sql`${holdsAny(LIVE_MONEY, ' AND livemode = 1')} OR ${holdsAny(['archives'], ' AND livemode = 0')}`;
 const HOLDS_TESTS = holdsAny(TEST_TABLES, ' AND livemode = 0');
 
 export const listEndedSetups = (db: Db, before: number, limit: number) =>
