@@ -1,8 +1,11 @@
 import type { KeyPairSigner } from '@solana/kit';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { hex } from '#core/encoding.ts';
 import { customerIdOf } from '#core/ids.ts';
 import { DAY, HOUR, MINUTE } from '#core/time.ts';
+import { granteeKeyOf, SELLERS_MAX } from '#rules/access/buyers.ts';
 import { signText, walletSignIn } from '../../support/chain/wallet.ts';
+import { watchCopy } from '../../support/people/entitlement-copy.ts';
 import { letTimeRun, setTime } from '../../support/runner/clock.ts';
 import { MailWorld } from '../../support/servers/mail.ts';
 import type { Body, Merchant } from '../../support/world.ts';
@@ -223,6 +226,36 @@ describe('purchases that a proof opens', () => {
     expect(new Set(pages.flatMap(({ items: [item] }) => item.payment_id)).size).toBe(4);
     expect(pages.map(({ total, has_more }) => [total, has_more])).toEqual([4, 4, 4, 4].map((total, i) => [total, i < 3]));
     expect((await read(token, '/purchases?per_page=100&page=3')).status).toBe(422);
+  });
+
+  it('sellers that give access show after those that were paid, and never displace them', async () => {
+    const wallet = await w.chain.wallet();
+    const grant = (merchant: Merchant, { product_id }: Body) =>
+      w.call('POST', '/v1/access/entitlements/grant', {
+        key: merchant.key,
+        body: { product_id, customer: { wallet_address: wallet.address }, units: 5, reason: 'a gift' },
+        headers: { 'Idempotency-Key': crypto.randomUUID() },
+      });
+    for (const [merchant, product] of [
+      [ada, weather],
+      [eve, maps],
+    ] as const) {
+      const storeCopy = await watchCopy(w, merchant, product.product_id, { walletAddress: wallet.address });
+      expect((await grant(merchant, product)).status).toBe(200);
+      await storeCopy();
+    }
+    const sellers = async () => (await read(await asWallet(wallet), '')).body.sellers.map(({ account_id }: Body) => account_id);
+    await fold();
+    expect((await sellers()).sort()).toEqual([ada.userId, eve.userId].sort());
+    await w.purchase(maps, wallet);
+    await fold();
+    expect(await sellers()).toEqual([eve.userId, ada.userId]);
+    const strangers = Array.from({ length: SELLERS_MAX }, (_, index) => `${index}`.padStart(32, '0'));
+    const key = hex.encode(granteeKeyOf({ kind: 'wallet', wallet_address: wallet.address }));
+    await w.env.DB.batch(
+      strangers.map((id) => w.env.DB.prepare(`INSERT INTO buyer_sellers (buyer_key, merchant_id) VALUES (X'${key}', X'${id}')`)),
+    );
+    expect(await sellers()).toEqual([eve.userId]);
   });
 
   it('a membership is delivered again by its buyer alone', async () => {

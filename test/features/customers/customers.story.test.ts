@@ -30,7 +30,7 @@ describe('customers', () => {
   describe('fold', () => {
     it('a purchase makes the customer of its reference, and one without a reference that of the paying wallet', async () => {
       const [named, plain] = [await w.chain.wallet(), await w.chain.wallet()];
-      const storeCopy = await watchCopy(w, ada, product.product_id, 'user-1');
+      const storeCopy = await watchCopy(w, ada, product.product_id, { customerRef: 'user-1' });
       await w.purchase(product, named, { customer_ref: 'user-1', email: 'Grace@example.com' });
       await w.purchase(product, named, { customer_ref: 'user-1' });
       await w.purchase(product, plain);
@@ -77,7 +77,7 @@ describe('customers', () => {
 
     it('a grant shows its customer, and a payment by another wallet counts for the wallet that it was made for', async () => {
       const shop = await openShop(w);
-      const storeCopy = await watchCopy(w, shop.merchant, shop.product.product_id, 'granted');
+      const storeCopy = await watchCopy(w, shop.merchant, shop.product.product_id, { customerRef: 'granted' });
       await shop.grant({ customer: { customer_ref: 'granted' }, units: 3 });
       await storeCopy();
       const named = { wallet_address: (await w.chain.wallet(0n)).address };
@@ -115,7 +115,10 @@ describe('customers', () => {
   describe('list', () => {
     beforeEach(async () => {
       const other = await w.product(ada);
-      const stores = [await watchCopy(w, ada, product.product_id, 'Alpha'), await watchCopy(w, ada, other.product_id, 'beta')];
+      const stores = [
+        await watchCopy(w, ada, product.product_id, { customerRef: 'Alpha' }),
+        await watchCopy(w, ada, other.product_id, { customerRef: 'beta' }),
+      ];
       await w.purchase(product, await w.chain.wallet(), { customer_ref: 'Alpha', email: 'a@example.com' });
       await w.purchase(other, await w.chain.wallet(), { customer_ref: 'beta' });
       for (const storeCopy of stores) await storeCopy();
@@ -261,7 +264,7 @@ describe('GET /v1/customers/state', () => {
     const merchant = await w.merchant();
     const shop = stall(w, merchant, await sellToAgents(w, merchant), await newAgent(w));
     const customer = { customer_ref: 'units' };
-    const storeCopy = await watchCopy(w, merchant, shop.product.product_id, 'units');
+    const storeCopy = await watchCopy(w, merchant, shop.product.product_id, { customerRef: 'units' });
     await shop.grant({ customer, units: 2 });
     await storeCopy();
     const units = async () =>

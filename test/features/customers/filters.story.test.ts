@@ -16,7 +16,7 @@ describe('customer_id as a filter', () => {
     const [ada, eve] = [await w.merchant(), await w.merchant()];
     const product = await w.product(ada, { access_period_days: 30 });
     const wallet = await w.chain.wallet();
-    const storeCopy = await watchCopy(w, ada, product.product_id, 'user-1');
+    const storeCopy = await watchCopy(w, ada, product.product_id, { customerRef: 'user-1' });
     const named = await w.purchase(product, wallet, { customer_ref: 'user-1' });
     const plain = await w.purchase(product, wallet);
     await storeCopy();

@@ -17,7 +17,7 @@ describe('payments under the reference of a merged customer', () => {
     const wallet = await w.chain.wallet();
     product = await w.product(ada, { access_period_days: 30, payout_wallet: wallet.address });
     payout = wallet;
-    const stores = await Promise.all(['stays', 'goes'].map((ref) => watchCopy(w, ada, product.product_id, ref)));
+    const stores = await Promise.all(['stays', 'goes'].map((ref) => watchCopy(w, ada, product.product_id, { customerRef: ref })));
     storeCopies = async () => {
       for (const storeCopy of stores) await storeCopy();
     };

@@ -108,7 +108,7 @@ describe('POST /v1/customers/{customer_id}/merge', () => {
     const shop = await openShop(w);
     ada = shop.merchant;
     const [into, from] = [idOf('stays'), idOf('goes')];
-    const stores = await Promise.all(['stays', 'goes'].map((ref) => watchCopy(w, ada, shop.product.product_id, ref)));
+    const stores = await Promise.all(['stays', 'goes'].map((ref) => watchCopy(w, ada, shop.product.product_id, { customerRef: ref })));
     const storeCopies = async () => {
       for (const storeCopy of stores) await storeCopy();
     };
@@ -142,7 +142,7 @@ describe('POST /v1/customers/{customer_id}/merge', () => {
   ])('a refund of the payment of the %s customer takes its time, and no other', async (_customer, refunded, other) => {
     const wallet = await w.chain.wallet();
     const product = await w.product(ada, { access_period_days: 30, payout_wallet: wallet.address });
-    const stores = await Promise.all(['stays', 'goes'].map((ref) => watchCopy(w, ada, product.product_id, ref)));
+    const stores = await Promise.all(['stays', 'goes'].map((ref) => watchCopy(w, ada, product.product_id, { customerRef: ref })));
     const sales = new Map<string, Awaited<ReturnType<World['purchase']>>>();
     for (const customer_ref of ['stays', 'goes'])
       sales.set(customer_ref, await w.purchase(product, await w.chain.wallet(), { customer_ref }));

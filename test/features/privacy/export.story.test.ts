@@ -27,7 +27,7 @@ const ids = (rows: Body[], field: string): string[] => rows.map((row) => row[fie
 describe('GET /v1/customers/{customer_id}/export', () => {
   it('exports everything of the customer at one merchant, and nothing of another customer, merchant or mode', async () => {
     const [grace, alan] = [await w.chain.wallet(), await w.chain.wallet()];
-    const storeCopy = await watchCopy(w, ada, weather.product_id, 'user-1');
+    const storeCopy = await watchCopy(w, ada, weather.product_id, { customerRef: 'user-1' });
     const { confirmed: first } = await w.purchase(weather, grace, { customer_ref: 'user-1', email: 'grace@example.com' });
     const { confirmed: second } = await w.purchase(weather, alan, { customer_ref: 'user-1' });
     await w.purchase(weather, grace, { customer_ref: 'user-2', email: 'other@example.com' });

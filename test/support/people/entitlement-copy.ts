@@ -1,12 +1,13 @@
 import { runDurableObjectAlarm } from 'cloudflare:test';
 import { entitlementIdOf } from '#core/ids.ts';
+import type { Customer } from '#rules/balance.ts';
 import { interceptJobs } from '../clients/entitlement.ts';
 import { testEnv } from '../runner/env.ts';
 import type { Merchant, World } from '../world.ts';
 
 /** Watches the entitlement of a customer. Returns a function that stores its copy, with its events. */
-export async function watchCopy(w: World, { userId }: Merchant, productId: string, customerRef: string): Promise<() => Promise<void>> {
-  const id = entitlementIdOf(userId, true, productId, { customerRef });
+export async function watchCopy(w: World, { userId }: Merchant, productId: string, customer: Customer): Promise<() => Promise<void>> {
+  const id = entitlementIdOf(userId, true, productId, customer);
   const stub = testEnv.ENTITLEMENT.getByName(`${userId}:live:${id}`);
   const jobs = await interceptJobs(stub, w.env);
   jobs.uses = 'stored';

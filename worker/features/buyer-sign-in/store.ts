@@ -6,26 +6,26 @@ import { fieldOf, idField, jsonRows } from '#platform/db/among.ts';
 import type { Write } from '#platform/db/commit.ts';
 import { readEach } from '#platform/db/each-database.ts';
 import { buyerSellers } from '#platform/db/tables/entitlements.ts';
-import { buyerKeyOf, type OpenSubject, SELLERS_MAX } from '#rules/access/buyers.ts';
+import { buyerKeyOf, granteeKeyOf, type OpenSubject, SELLERS_MAX } from '#rules/access/buyers.ts';
 
-/** Merchants from whom the subject bought. The databases that do not answer are left out. */
+const selectSellers = (db: Db, key: Uint8Array) =>
+  db.select({ merchantId: buyerSellers.merchantId }).from(buyerSellers).where(eq(buyerSellers.buyerKey, key)).limit(SELLERS_MAX);
+
+/** Merchants from whom the subject bought, then those that gave it access. The databases that do not answer are left out. */
 export async function listKnownSellers(ctx: Ctx, subject: OpenSubject): Promise<AccountId[]> {
   const { found } = await readEach(ctx, ({ db }) =>
-    db
-      .select({ merchantId: buyerSellers.merchantId })
-      .from(buyerSellers)
-      .where(eq(buyerSellers.buyerKey, buyerKeyOf(subject)))
-      .limit(SELLERS_MAX),
+    db.batch([selectSellers(db, buyerKeyOf(subject)), selectSellers(db, granteeKeyOf(subject))]),
   );
-  return [...new Set(found.flat().map(({ merchantId }) => merchantId))].slice(0, SELLERS_MAX);
+  const listed = [...found.flatMap(([paid]) => paid), ...found.flatMap(([, granting]) => granting)];
+  return [...new Set(listed.map(({ merchantId }) => merchantId))].slice(0, SELLERS_MAX);
 }
 
 /** Plans rows of subjects and their sellers. A known one is not written. */
-export const insertSellers = (db: Db, found: readonly { subject: OpenSubject; merchantId: AccountId }[]): Write =>
+export const insertSellers = (db: Db, found: readonly { buyerKey: Uint8Array; merchantId: AccountId }[]): Write =>
   db
     .insert(buyerSellers)
     .select(
       sql`SELECT unhex(${fieldOf('buyerKey')}), ${idField('merchantId')} FROM ${jsonRows(
-        found.map(({ subject, merchantId }) => ({ buyerKey: hex.encode(buyerKeyOf(subject)), merchantId })),
+        found.map(({ buyerKey, merchantId }) => ({ buyerKey: hex.encode(buyerKey), merchantId })),
       )} WHERE true ON CONFLICT DO NOTHING`,
     ) as unknown as Write;

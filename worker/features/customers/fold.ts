@@ -40,6 +40,8 @@ interface Sighting {
   shownAt: number;
   wallets: string[];
   emails: string[];
+  /** True if money of the customer came in, not only a grant of the merchant. */
+  hasPaid: boolean;
   counts: Counts;
 }
 
@@ -64,6 +66,7 @@ function customerIn(event: StoredEvent, named: ReadonlyMap<string, string>): Cus
   return wallet === undefined ? null : { walletAddress: wallet };
 }
 
+const isGrant = ({ type }: StoredEvent): boolean => type === 'entitlement.granted';
 const isPayment = ({ event }: CountedEvent): boolean => event.subjectType === 'payment';
 
 /**
@@ -87,18 +90,18 @@ export async function planFoldedCustomers(db: Db, events: readonly CountedEvent[
   return [...(rows.length === 0 ? [] : [upsertFolded(db, rows)]), ...planSellers(db, buyers)];
 }
 
-/** Wallets and addresses that the customer did not have before. Test sales lead no buyer to a seller. */
-function newBuyersIn(known: CustomerRow | null, { livemode, merchantId, wallets, emails }: Sighting): NewBuyers[] {
+/**
+ * Wallets and addresses that the customer did not have before, or has from grants alone and pays with now. Test sales lead no buyer to a seller.
+ */
+function newBuyersIn(known: CustomerRow | null, { livemode, merchantId, wallets, emails, hasPaid }: Sighting): NewBuyers[] {
   if (!livemode) return [];
-  const isNew =
-    (before: readonly string[] = []) =>
-    (found: string) =>
-      !before.includes(found);
+  const before = hasPaid && known && Object.keys(known.totals).length === 0 ? null : known;
   return [
     {
       merchantId: merchantId as AccountId,
-      wallets: wallets.filter(isNew(known?.wallets)),
-      emails: emails.filter(isNew(known?.emails)),
+      hasPaid,
+      wallets: wallets.filter((found) => !before?.wallets.includes(found)),
+      emails: emails.filter((found) => !before?.emails.includes(found)),
     },
   ];
 }
@@ -119,6 +122,7 @@ function merge(events: readonly CountedEvent[], named: ReadonlyMap<string, strin
       shownAt: Math.max(before?.shownAt ?? 0, SHOWING.has(type) ? createdAt : 0),
       wallets: newest([...(payer === undefined ? [] : [payer]), ...key], before?.wallets),
       emails: newest(email === undefined ? [] : [email], before?.emails),
+      hasPaid: (before?.hasPaid ?? false) || !isGrant(event),
       counts: countsOf(before?.counts, counts),
     });
   }
@@ -137,7 +141,7 @@ export const parseTotals = (totals: CustomerRow['totals']): Counts =>
   Object.fromEntries(Object.entries(totals).map(([name, value]) => [name, BigInt(value)]));
 
 /** Row after a sighting. Null if it would not differ, but for the time of the last one within a minute. */
-function rowAfter(known: CustomerRow | null, { id, customer, merchantId, livemode, ...seen }: Sighting): CustomerRow | null {
+function rowAfter(known: CustomerRow | null, { id, customer, merchantId, livemode, hasPaid: _, ...seen }: Sighting): CustomerRow | null {
   const key =
     'customerRef' in customer
       ? { customerRef: customer.customerRef, walletAddress: null }

@@ -22,5 +22,10 @@ const textOf = (subject: BuyerSubject): string => {
   return subject.kind === 'email' ? `email:${subject.email}` : `customer:${subject.customer_id}`;
 };
 
+const half = (text: string): Uint8Array => sha256(utf8(text)).slice(0, 16);
+
 /** Half of the SHA-256 of a subject, by which its sellers and details are found. */
-export const buyerKeyOf = (subject: BuyerSubject): Uint8Array => sha256(utf8(textOf(subject))).slice(0, 16);
+export const buyerKeyOf = (subject: BuyerSubject): Uint8Array => half(textOf(subject));
+
+/** Key of the merchants that gave a subject access without a payment. Anyone can give, so these never displace those that were paid. */
+export const granteeKeyOf = (subject: OpenSubject): Uint8Array => half(`granted:${textOf(subject)}`);

@@ -87,13 +87,13 @@ export const customers = sqliteTable(
 export type CustomerRow = typeof customers.$inferSelect;
 
 /**
- * Merchants from whom a wallet or email address bought in live mode, so that its buyer finds them. Inserted with the customer, and retained
- * like the payments that it leads to.
+ * Merchants from whom a wallet or email address bought in live mode, or got access, so that its buyer finds them. Inserted with the customer,
+ * and retained like the payments that it leads to.
  */
 export const buyerSellers = sqliteTable(
   'buyer_sellers',
   {
-    /** Half of the SHA-256 of the subject (`buyerKeyOf`). */
+    /** Half of the SHA-256 of the subject (`buyerKeyOf`, `granteeKeyOf`). */
     buyerKey: bytes('buyer_key').notNull(),
     merchantId: uuidBytes('merchant_id').$type<AccountId>().notNull(),
   },
