@@ -121,6 +121,8 @@ export interface Caller {
   role: Role | null;
   livemode: boolean;
   permissions: Permission[];
+  /** Scopes of a restricted key. */
+  scopes?: readonly KeyScope[];
   plan: PlanName;
   isStaff: boolean;
   /** Ways in which the signed-in person can prove a factor. Absent without one, and for a key. */
@@ -272,7 +274,8 @@ export function judgeCaller(
   const caller = { accountId, keyId: key?.keyId ?? null, personId, role, livemode, permissions, plan: planAt(account, request.now) };
   // The factors of a member are known to the person's own object alone.
   const own = credential.kind === 'jwt' && factors ? { factors } : {};
-  return { ok: true, caller: { ...caller, isStaff: account.isStaff && isOwn(caller), ...own } };
+  const restricted = key?.scopes ? { scopes: key.scopes } : {};
+  return { ok: true, caller: { ...caller, isStaff: account.isStaff && isOwn(caller), ...own, ...restricted } };
 }
 
 const personIdOf = (credential: Credential): AccountId | null =>

@@ -1,9 +1,11 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { GIVEN_ROLES, hasRole } from '#rules/access/roles.ts';
 import { walletSignIn } from '../../support/chain/wallet.ts';
 import { prepareOnEvents } from '../../support/fixtures/acts.ts';
 import { decoded, newKey, write } from '../../support/people/agent.ts';
 import { goodManifest, Setup } from '../../support/people/bootstrap.ts';
+import { addMember } from '../../support/people/team.ts';
 import { type Merchant, World } from '../../support/world.ts';
 
 const RAILS = ['solana_usdc', 'solana_sol', 'x402_solana_usdc'];
@@ -204,5 +206,44 @@ describe('payout wallet rule against a leaked key', () => {
     const sql = 'INSERT INTO payout_wallets SELECT account_id, ?, 0, NULL FROM setup_intents WHERE id = ?';
     await w.env.DB.prepare(sql).bind(eve, setup.id).run();
     expect(await reported()).toContain('payout_needs_sign_in');
+  });
+});
+
+describe('payout wallet of a product', () => {
+  const w = new World();
+  let ada: Merchant;
+  let product: { product_id: string };
+  let other: string;
+  beforeAll(async () => {
+    ada = await w.merchant();
+    product = await w.product(ada);
+    other = (await w.chain.wallet()).address;
+  });
+  const set = (key: string, payout_wallet: string | null) =>
+    w.call('PATCH', `/v1/products/${product.product_id}`, { key, body: { payout_wallet, name: 'Renamed' } });
+  const create = (key: string, payout_wallet: string) => {
+    const body = { name: 'New', price: { asset: 'USDC', amount: '1' }, payout_wallet };
+    return w.call('POST', '/v1/products', { key, body, headers: { 'Idempotency-Key': crypto.randomUUID() } });
+  };
+
+  it.each(GIVEN_ROLES.filter((role) => hasRole(role, 'products:write')))(
+    'the role %s sets it if it may set payout wallets',
+    async (role) => {
+      const { token } = await addMember(w, ada, role);
+      const isAllowed = hasRole(role, 'payouts:write');
+      const refused = [403, { reason: 'role', role, needs: ['owner', 'admin'] }];
+      for (const { status, body } of [await create(token, other), await set(token, other), await set(token, null)])
+        expect(status < 300 ? 'done' : [status, body.meta]).toEqual(isAllowed ? 'done' : refused);
+      expect((await set(ada.token, ada.wallet.address)).body.payout_wallet).toBe(ada.wallet.address);
+    },
+  );
+
+  it('a key with scopes sets it if `payouts:write` is among them', async () => {
+    const scoped = async (...scopes: string[]): Promise<string> =>
+      (await w.call('POST', '/v1/keys', { key: ada.token, body: { name: 'scoped', scopes } })).body.raw_key;
+    const key = await scoped('products:write');
+    for (const { status, body } of [await create(key, ada.wallet.address), await set(key, null)])
+      expect([status, body.meta]).toEqual([403, { reason: 'scope', needs: 'payouts:write' }]);
+    expect((await create(await scoped('products:write', 'payouts:write'), ada.wallet.address)).status).toBe(201);
   });
 });

@@ -10,6 +10,7 @@ import { type IsUsed, NameTaken, withNames } from '#platform/db/names/names.ts';
 import { type StoreAnswer, withAnswer } from '#platform/db/once.ts';
 import type { Product } from '#platform/db/tables/products.ts';
 import { toDiscovery } from '#platform/http/bodies/discovery.ts';
+import { requireAccess } from '#platform/http/callers.ts';
 import { PLANS } from '#rules/plans.ts';
 import { allowedRailsOf } from '#rules/product-rails.ts';
 import { deliveryTerms, requireDeliverable } from './delivery.ts';
@@ -23,8 +24,8 @@ const API_DEFAULTS = { usageUnits: 1, accessPeriodDays: null };
 const OTHER_DEFAULTS = { usageUnits: null, accessPeriodDays: 30 };
 
 /**
- * Plans a new product, for all callers. A product created by a sandbox session counts in no quota. Throws 400 invalid_product_type, 404 for
- * a foreign app, 422 for contradicting terms.
+ * Plans a new product, for all callers. A product created by a sandbox session counts in no quota. Throws 400 invalid_product_type, 403
+ * invalid_authorization for a payout wallet by a caller without `payouts:write`, 404 for a foreign app, 422 for contradicting terms.
  */
 export async function planProduct(
   ctx: Scope,
@@ -34,7 +35,10 @@ export async function planProduct(
 ): Promise<Change<Product>> {
   const productType = requireType(input.product_type ?? 'api');
   const product = { ...newProduct(ctx, productType, input), sandboxSessionId };
-  if (input.payout_wallet !== undefined) await requireSpendable(ctx, input.payout_wallet, ctx.livemode);
+  if (input.payout_wallet !== undefined) {
+    if (sandboxSessionId === null) requireAccess(actor, 'payouts:write');
+    await requireSpendable(ctx, input.payout_wallet, ctx.livemode);
+  }
   if (input.access_app_id) await requireApp(ctx, input.access_app_id);
   requireRenewable(ctx, product, null);
   requirePurchasable(input, product);

@@ -10,7 +10,7 @@ import { type StoreAnswer, unchangedWithAnswer, withAnswer } from '#platform/db/
 import type { Product } from '#platform/db/tables/products.ts';
 import { toDiscovery } from '#platform/http/bodies/discovery.ts';
 import { changedMetadata, hasRoom, TOO_MANY_KEYS } from '#platform/http/bodies/own-fields.ts';
-import { requireFreshSignIn } from '#platform/http/callers.ts';
+import { requireAccess, requireFreshSignIn } from '#platform/http/callers.ts';
 import { PLANS } from '#rules/plans.ts';
 import { SELLING_RAILS, suits } from '#rules/product-rails.ts';
 import { PRODUCT } from '#rules/states.ts';
@@ -44,7 +44,7 @@ export const recordedProduct = (product: Product, { scope }: { scope: Scope }) =
   ...pick(toProductResource(scope, product), ...SHOWN),
 });
 
-/** Updates the given fields. Running sessions retain their terms. Throws 404, 409, 422, 429 as for a new product. */
+/** Updates the given fields. Running sessions retain their terms. Throws 403, 404, 409, 422, 429 as for a new product. */
 export async function changeProduct(
   ctx: Scope,
   actor: Actor,
@@ -68,6 +68,7 @@ export async function changeProduct(
       if (Object.entries(patch).every(([name, value]) => isSame(value, product[name as keyof Product])))
         return unchangedWithAnswer(product, storeAnswer);
       const after = { ...product, ...patch, updatedAt: ctx.now, version: product.version + 1 };
+      if (after.payoutWallet !== product.payoutWallet) requireAccess(actor, 'payouts:write');
       requireRenewable(ctx, after, product);
       requirePurchasable(input, after);
       if (product.usageUnits !== null || product.accessPeriodDays !== null) requireMeant(input, after);

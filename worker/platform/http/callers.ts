@@ -4,7 +4,8 @@ import { ApiError, assert } from '#core/errors.ts';
 import { HOUR, SECOND } from '#core/time.ts';
 import { loadScope } from '#platform/chain/scope.ts';
 import type { Actor, Ctx, Tenant } from '#platform/context.ts';
-import { type Need, type Role, type RoleGroup, rolesWith } from '#rules/access/roles.ts';
+import { hasRole, type Need, type Role, type RoleGroup, rolesWith } from '#rules/access/roles.ts';
+import { hasScope } from '#rules/access/scopes.ts';
 import type { Factor } from '#rules/access/sessions.ts';
 import type { Permission } from '#rules/admission.ts';
 import type { CallBucket, PublicBucketName } from '#rules/plans.ts';
@@ -115,6 +116,19 @@ export function roleRequired(role: Role, needs: readonly Role[]): ApiError {
 }
 
 export const roleRefused = (role: Role, need: Need): ApiError => roleRequired(role, rolesWith(need));
+
+export const scopeRefused = (need: Need): ApiError =>
+  new ApiError('invalid_authorization', {
+    status: 403,
+    detail: `The key lacks the scope ${need}. Use a key that has it.`,
+    meta: { reason: 'scope', needs: need },
+  });
+
+/** Access that a field of a call needs beyond the access of the call. Throws 403 invalid_authorization (role, scope). */
+export function requireAccess({ role, scopes, via }: Actor, need: Need): void {
+  if (role !== null && !hasRole(role, need)) throw roleRefused(role, need);
+  if (via === 'key' && scopes && !hasScope(scopes, need)) throw scopeRefused(need);
+}
 
 export const readPerson = createMiddleware<AppEnv>(async (c, next) => {
   await hitCeiling(c);

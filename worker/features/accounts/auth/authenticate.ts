@@ -2,7 +2,7 @@ import { ApiError, notAMember, sessionEnded, unreachable } from '#core/errors.ts
 import { type AccountId, admissionIdOf, partitionOfAdmission } from '#core/ids.ts';
 import type { Actor, Ctx } from '#platform/context.ts';
 import { findShardAt } from '#platform/db/directory.ts';
-import { roleRefused } from '#platform/http/callers.ts';
+import { roleRefused, scopeRefused } from '#platform/http/callers.ts';
 import { type AskedAccess, given, type RouteContext } from '#platform/http/openapi.ts';
 import { countRefusedCredential, ipOf, rateHeaders, rateLimited, requireRefusalsLeft } from '#platform/http/rate-limit.ts';
 import { admissionObject } from '#platform/objects.ts';
@@ -224,11 +224,7 @@ function refusal(reason: RefusalReason | 'unknown', { detail, needs, role }: Sai
         meta: { reason: 'ip_not_allowed' },
       });
     case 'scope':
-      return new ApiError('invalid_authorization', {
-        status: 403,
-        detail: `The key lacks the scope ${needs}. Use a key that has it.`,
-        meta: { reason: 'scope', needs },
-      });
+      return scopeRefused(needs!);
     case 'factor':
       return new ApiError('invalid_authorization', {
         status: 403,

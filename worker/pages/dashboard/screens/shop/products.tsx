@@ -1,4 +1,5 @@
 import { DAY, iso } from '#core/time.ts';
+import { hasRole, type Role } from '#rules/access/roles.ts';
 import { acted, idempotent, numberOf, textOf } from '../../frame/acts.ts';
 import { ActForm, SelectField, Table, TextField } from '../../frame/fields.tsx';
 import { type Amount, amountOf, periodOf, Time } from '../../frame/format.tsx';
@@ -125,14 +126,16 @@ const Fields = ({ screen, act, product }: { screen: Screen; act: string; product
         isOptional
         value={product ? numberText(product.usage_units) : '1'}
       />
-      <TextField
-        {...at}
-        name="payout_wallet"
-        label="Payout wallet"
-        help="Empty: the wallet of your account"
-        isOptional
-        value={product?.payout_wallet ?? ''}
-      />
+      {hasRole(screen.me.role as Role, 'payouts:write') && (
+        <TextField
+          {...at}
+          name="payout_wallet"
+          label="Payout wallet"
+          help="Empty: the wallet of your account"
+          isOptional
+          value={product?.payout_wallet ?? ''}
+        />
+      )}
       <TextField
         {...at}
         name="success_url"
