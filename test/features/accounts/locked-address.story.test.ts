@@ -2,7 +2,7 @@ import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { OAuthBrowser, openBrowser, somebody } from '../../support/clients/oauth.ts';
 import { withRival } from '../../support/faults/faults.ts';
 import { bindDatabases, openOnly } from '../../support/fixtures/databases.ts';
-import { addPasskey } from '../../support/people/factors.ts';
+import { addPasskey, stepUpWith } from '../../support/people/factors.ts';
 import { testEnv } from '../../support/runner/env.ts';
 import { emailedToken, MailWorld } from '../../support/servers/mail.ts';
 import type { Merchant } from '../../support/world.ts';
@@ -56,10 +56,14 @@ describe('F8: the address of a shop that has sold, proven by its reader', () => 
 
   it('a reset leaves the shop to a maker with a passkey', async () => {
     await w.call('DELETE', '/v1/account/identities/google', { key: maker.token });
-    await addPasskey(w, maker.token);
+    const { codes } = await addPasskey(w, maker.token);
     await sell(product);
     expect((await reset()).status).toBe(200);
     expect(await me(maker.token)).toMatchObject({ email: null, factors: { passkeys: 1 } });
+    const [passkey] = (await w.call('GET', '/v1/account/passkeys', { key: maker.token })).body.items;
+    const token = await stepUpWith(w, maker.token, { recovery_code: codes![0] });
+    const removed = await w.call('DELETE', `/v1/account/passkeys/${passkey.passkey_id}`, { key: token });
+    expect([removed.status, removed.body.meta]).toEqual([409, { reason: 'last_way_in' }]);
     expect((await login()).body.user_id).not.toBe(maker.userId);
   });
 
@@ -67,6 +71,8 @@ describe('F8: the address of a shop that has sold, proven by its reader', () => 
     const answer = await reset(withRival(w.env, () => sell(product)));
     expect(answer.status).toBe(200);
     expect((await login()).body.user_id).not.toBe(maker.userId);
+    const unlinked = await w.call('DELETE', '/v1/account/identities/google', { key: maker.token });
+    expect([unlinked.status, unlinked.body.meta]).toEqual([409, { reason: 'last_way_in' }]);
     await expectShopUnchanged();
   });
 

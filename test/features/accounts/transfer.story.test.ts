@@ -3,7 +3,7 @@ import { DAY } from '#core/time.ts';
 import { tokenSignedIn } from '../../support/clients/session.ts';
 import { withRival } from '../../support/faults/faults.ts';
 import { addApp } from '../../support/people/factors.ts';
-import { acceptOffer, actingToken, addMember, newHeir, offer } from '../../support/people/team.ts';
+import { acceptInvitation, acceptOffer, actingToken, addMember, inviteTo, newHeir, offer } from '../../support/people/team.ts';
 import { letTimeRun, setTime } from '../../support/runner/clock.ts';
 import { emailedToken, MailWorld, verifyAddress } from '../../support/servers/mail.ts';
 import type { Body, Merchant } from '../../support/world.ts';
@@ -58,6 +58,15 @@ describe('POST /v1/account/transfer', () => {
     const eve = await addMember(w, owner, 'viewer');
     for (let count = 0; count < 11; count++) expect((await offer(w, owner, eve)).status).toBe(409);
     expect((await offer(w, owner, heir)).status).toBe(202);
+  });
+
+  it('open invitations of the former owner to admins end with the transfer, and the others go on', async () => {
+    const guests = [await w.merchant('free'), await w.merchant('free')] as const;
+    const links = [await inviteTo(w, owner, guests[0].email, 'admin'), await inviteTo(w, owner, guests[1].email, 'viewer')] as const;
+    await handOver();
+    const answers = [await acceptInvitation(w, guests[0], links[0].token), await acceptInvitation(w, guests[1], links[1].token)];
+    expect(answers.map(({ status }) => status)).toEqual([410, 200]);
+    expect(await listActions(heir.token, 'invitation.withdrawn')).toMatchObject([{ after: { email: guests[0].email, role: 'admin' } }]);
   });
 
   it('the member who accepts owns the account, with its keys and plan, and the former owner is an admin', async () => {

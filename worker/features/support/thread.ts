@@ -73,10 +73,10 @@ export async function loadThread(
   return { ticket, ...pageOf([...added, ...messages]), timeline: timeline?.items ?? [] };
 }
 
-/** Stores the entry of the first read of a ticket by staff in an hour, before staff sees it. */
-async function recordRead(ctx: Scope, { id, merchantId, livemode }: Ticket): Promise<void> {
+/** Stores the entry of the first read of a ticket by a person of staff in an hour, before the person sees it. */
+async function recordRead(ctx: Scope, { personId, accountId }: Actor, { id, merchantId, livemode }: Ticket): Promise<void> {
   const action = 'ticket.read';
-  const isKnown = hasStaffEntry({ merchantId, action, since: ctx.wallNow - HOUR }, id);
+  const isKnown = hasStaffEntry({ merchantId, action, since: ctx.wallNow - HOUR, by: personId ?? accountId }, id);
   const entry = recordAction(ctx, { merchantId, livemode }, { action, subject: { type: 'ticket', id } }, isKnown);
   await commit(ctx, { events: [], writes: [entry], result: null });
 }
@@ -84,6 +84,6 @@ async function recordRead(ctx: Scope, { id, merchantId, livemode }: Ticket): Pro
 /** Returns a ticket with a page of its thread. Throws 404. */
 export async function readThread(ctx: Scope, actor: Actor, ticketId: TicketId, before: TicketMessageId | null): Promise<Thread> {
   const { scope, ticket } = await locateTicket(ctx, actor, ticketId);
-  if (ticket.merchantId !== actor.accountId) await recordRead(scope, ticket);
+  if (ticket.merchantId !== actor.accountId) await recordRead(scope, actor, ticket);
   return loadThread(scope, ticket, { before });
 }

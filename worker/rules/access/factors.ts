@@ -26,3 +26,7 @@ export const methodsOf = (factors: CountedFactors | null): Factor[] =>
         ...(factors.totp ? (['totp'] as const) : []),
         ...(factors.recoveryCodes > 0 ? (['recovery_code'] as const) : []),
       ];
+
+/** True if a password signs the person in, which needs an address to name the person. */
+export const hasPassword = ({ email, passwordHash }: { email: string | null; passwordHash: string | null }): boolean =>
+  email !== null && passwordHash !== null;

@@ -6,6 +6,7 @@ import { amongIds } from '#platform/db/among.ts';
 import { recordAction } from '#platform/db/audit/record-action.ts';
 import type { Write } from '#platform/db/commit.ts';
 import { type Invitation, invitations } from '#platform/db/tables/office/people.ts';
+import type { GivenRole } from '#rules/access/roles.ts';
 import { INVITATION } from '#rules/states.ts';
 
 /** Retention of ended invitations: that of the audit log, so that the entries about an address are found by it. */
@@ -57,10 +58,11 @@ export const setWithdrawn = (ctx: Scope, invitation: Invitation): Write[] => [
   recordInvitation(ctx, 'invitation.withdrawn', invitation),
 ];
 
-/** Withdraws the open invitations that a person sent for the account. */
-export async function planWithdrawals(ctx: Scope, invitedBy: AccountId): Promise<Write[]> {
+/** Withdraws the open invitations that a person sent for the account, or those to one role alone. */
+export async function planWithdrawals(ctx: Scope, invitedBy: AccountId, role?: GivenRole): Promise<Write[]> {
   const open = await listInvitationRows(ctx.db, ctx.merchantId, ctx.wallNow);
-  return open.filter((one) => one.invitedBy === invitedBy && one.status === 'pending').flatMap((one) => setWithdrawn(ctx, one));
+  const isGone = (one: Invitation) => one.invitedBy === invitedBy && one.status === 'pending' && one.role === (role ?? one.role);
+  return open.filter(isGone).flatMap((one) => setWithdrawn(ctx, one));
 }
 
 /** Lists invitations to an address, in all accounts of a database. */

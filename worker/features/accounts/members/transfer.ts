@@ -15,6 +15,7 @@ import { planTransferEmails } from '../auth/owner-emails.ts';
 import { changeAccount } from '../change-account.ts';
 import { getAccount } from '../store.ts';
 import { getOwner, listActing } from './acting.ts';
+import { planWithdrawals } from './invitation.store.ts';
 import { deleteMember, insertMember } from './store.ts';
 
 const conflict = (reason: string, detail: string): ApiError => new ApiError('state_conflict', { detail, meta: { reason } });
@@ -162,6 +163,8 @@ export async function acceptTransfer(ctx: Ctx, actor: Actor): Promise<AccountId>
       throw conflict('no_transfer', 'The account is not offered to you. Ask its owner to hand it over.');
     const owner = await getOwner(ctx, account);
     const member = await lockEligible(ctx, { personId, accountId }, owner);
+    // An admin invites no admins, so those of the owner of before end.
+    const withdrawn = await planWithdrawals(scopeIn(home, { merchantId: accountId, livemode: true }), ownerId, 'admin');
     const facts = { account: account.displayName, from: owner.name, to: member.name, at: iso(ctx.wallNow) };
     return {
       values: { ownerId: personId, roles: { ...others, [ownerId]: 'admin' }, transfer: null },
@@ -170,6 +173,7 @@ export async function acceptTransfer(ctx: Ctx, actor: Actor): Promise<AccountId>
         // Since the beginning, so that a dispute of a later change does not take the role away.
         insertMember(home.db, { accountId, personId: ownerId, role: 'admin', joinedAt: account.createdAt, invitedBy: null }),
         ...planTransferEmails(home, accountId, { from: owner, to: member }, facts),
+        ...withdrawn,
         recordTransfer(home, account, { id: personId, role }),
       ],
     };

@@ -9,6 +9,7 @@ import type { IsUsed } from '#platform/db/names/names.ts';
 import type { StoreAnswer } from '#platform/db/once.ts';
 import type { SignInIdentity } from '#platform/db/tables/office/sign-in.ts';
 import { requireFreshSignIn } from '#platform/http/callers.ts';
+import { hasPassword } from '#rules/access/factors.ts';
 import type { SignInProvider } from '#rules/admission.ts';
 import { planSecurityAlert } from '../auth/owner-emails.ts';
 import { changeAccount } from '../change-account.ts';
@@ -58,7 +59,7 @@ export async function unlinkIdentity(ctx: Scope, actor: Actor, provider: SignInP
     const identities = await listIdentities(ctx.db, account.id);
     const others = identities.filter((one) => one.provider !== provider);
     if (others.length === identities.length) return { writes: await storeAnswer(null) };
-    if (others.length === 0 && account.passwordHash === null && account.walletKey === null && !account.factors?.passkeys)
+    if (others.length === 0 && !hasPassword(account) && account.walletKey === null && !account.factors?.passkeys)
       throw new ApiError('state_conflict', {
         detail: 'The provider is the last sign-in method of the account. Set a password or link another provider first.',
         meta: { reason: 'last_way_in' },

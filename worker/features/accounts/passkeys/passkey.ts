@@ -9,7 +9,7 @@ import { commitWithAnswer, type StoreAnswer } from '#platform/db/once.ts';
 import type { Account } from '#platform/db/tables/accounts.ts';
 import type { Passkey } from '#platform/db/tables/office/factors.ts';
 import { requireFreshSignIn } from '#platform/http/callers.ts';
-import { PASSKEYS_MAX } from '#rules/access/factors.ts';
+import { hasPassword, PASSKEYS_MAX } from '#rules/access/factors.ts';
 import { newRecoveryCodes } from '#rules/access/recovery-codes.ts';
 import { ownNameOf } from '../auth/owner-emails.ts';
 import { changeAccount } from '../change-account.ts';
@@ -180,8 +180,8 @@ export async function removePasskey(ctx: Scope, actor: Actor, id: PasskeyId, sto
   });
 }
 
-async function requireOtherWayIn(ctx: Shard, { id, passwordHash, walletKey }: Account): Promise<void> {
-  if (passwordHash !== null || walletKey !== null || (await listIdentities(ctx.db, id)).length > 0) return;
+async function requireOtherWayIn(ctx: Shard, account: Account): Promise<void> {
+  if (hasPassword(account) || account.walletKey !== null || (await listIdentities(ctx.db, account.id)).length > 0) return;
   throw new ApiError('state_conflict', {
     detail: 'The passkey is the only sign-in method of the account. Set a password or link a provider first.',
     meta: { reason: 'last_way_in' },

@@ -69,8 +69,8 @@ const noticeOf = (type: 'webhook.endpoint_created' | 'webhook.endpoint_changed',
   related: { by: makerOf(actor) },
 });
 
-/** Plans an email to the owner where a key, not a person, gives live events a URL. */
-const planKeyAlert = async (ctx: Scope, { keyId }: Actor, url: string): Promise<Write[]> =>
+/** Plans an email to the owner where a key, not a person, gives live events a URL or a secret. */
+export const planKeyAlert = async (ctx: Scope, { keyId }: Actor, url: string): Promise<Write[]> =>
   ctx.livemode && keyId !== null ? await planAlertFor(ctx, ctx.merchantId, { change: 'endpoint_added', named: url }) : [];
 
 /** Fields of an endpoint in the audit log. */

@@ -88,6 +88,7 @@ const PARTS: Readonly<Record<string, AccountTextKey>> = {
   wallets: 'partWallets',
   members: 'partMembers',
   invitations: 'partInvitations',
+  transfer: 'partTransfer',
 };
 
 export function EmailLink(props: EmailLinkProps) {

@@ -5,6 +5,7 @@ import { DAY, iso } from '#core/time.ts';
 export interface Reported {
   email: string | null;
   email_verified: boolean;
+  has_password: boolean;
   email_problem?: 'bounced' | 'complained';
   sales_paused: boolean;
   claimed?: { at: string; keys: number; endpoints: number; providers: number; wallets: number };
@@ -41,6 +42,12 @@ function worstOf({ me, now, pathOf }: BannerTerms): Child | null {
     return (
       <>
         Your email address <bdi>{me.email}</bdi> is not confirmed. <a href={security}>Send the email again</a>
+      </>
+    );
+  if (me.email === null && me.has_password)
+    return (
+      <>
+        Your email address left this account: another person proved that it is theirs. <a href={security}>Give another address</a>
       </>
     );
   if (claimed && claimed.at > iso(now - CLAIM_SHOWN_MS))

@@ -169,7 +169,6 @@ export const KEY: Definition = {
     const key = keys.value.find((one) => one.id === id);
     if (!made.ok) return made;
     if (key === undefined) return notFound(c, 'No such key.');
-    const isActive = key.revoked_at === null && key.ends_at === undefined;
     return (
       <>
         <section>
@@ -189,7 +188,7 @@ export const KEY: Definition = {
             ]}
           />
         </section>
-        {isActive && <KeyActs screen={screen} apiKey={key} />}
+        {key.revoked_at === null && <KeyActs screen={screen} apiKey={key} />}
       </>
     );
   },
@@ -237,7 +236,8 @@ export const KEY: Definition = {
   },
 };
 
-const KeyActs = ({ screen, apiKey }: { screen: Screen; apiKey: ApiKey }) => (
+/** Acts of a key that was not rolled. */
+const ChangeActs = ({ screen, apiKey }: { screen: Screen; apiKey: ApiKey }) => (
   <>
     {screen.mode === 'live' && !isFresh(screen) && <ConfirmFirst screen={screen} />}
     <section>
@@ -254,6 +254,12 @@ const KeyActs = ({ screen, apiKey }: { screen: Screen; apiKey: ApiKey }) => (
         <SelectField screen={screen} act="roll" name="overlap_hours" label="The present key works on" value="24" options={OVERLAPS} />
       </ActForm>
     </section>
+  </>
+);
+
+const KeyActs = ({ screen, apiKey }: { screen: Screen; apiKey: ApiKey }) => (
+  <>
+    {apiKey.ends_at === undefined && <ChangeActs screen={screen} apiKey={apiKey} />}
     <section>
       <h2>Revoke</h2>
       <ActForm screen={screen} act="revoke" submit="Revoke" isFinal>

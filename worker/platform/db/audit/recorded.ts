@@ -13,12 +13,15 @@ interface Known {
   merchantId: AccountId;
   action: AuditAction;
   since: number;
+  /** Only what this actor did. */
+  by?: string;
 }
 
 /** True if staff made this action on a subject since a time. */
-export const hasStaffEntry = ({ merchantId, action, since }: Known, subjectId: string): SQL =>
+export const hasStaffEntry = ({ merchantId, action, since, by }: Known, subjectId: string): SQL =>
   sql`EXISTS (SELECT 1 FROM audit_entries WHERE actor_kind IN ('operator', 'staff') AND at >= ${since}
-    AND merchant_id = ${boundId(merchantId)} AND action = ${action} AND subject_id = ${boundId(subjectId)})`;
+    AND merchant_id = ${boundId(merchantId)} AND action = ${action} AND subject_id = ${boundId(subjectId)}
+    ${by === undefined ? sql`` : sql`AND actor_id = ${boundId(by)}`})`;
 
 /** True if the log has this action on a subject. Reads the log from its beginning, so it is for new accounts. */
 export const hasEarlyEntry = ({ merchantId, action }: Omit<Known, 'since'>, subjectId: string): SQL =>
