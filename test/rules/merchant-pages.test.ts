@@ -43,7 +43,6 @@ const loginNews: fc.Arbitrary<LoginNews> = fc.oneof(
     { kind: 'walletPressed', walletName: 'Signer' },
     { kind: 'walletsChanged', wallets: [] },
     { kind: 'providerPressed', provider: 'github' },
-    { kind: 'returned', returned: { outcome: { kind: 'signedIn', session }, from: null } },
     { kind: 'returned', returned: { outcome: { kind: 'refused', error: 'account_not_found' }, from: 'github' } },
     { kind: 'returned', returned: { outcome: { kind: 'passwordRequired', ticket: 't' }, from: 'github' } },
     { kind: 'joinEntered', password: SECRET },
@@ -90,18 +89,8 @@ describe('sign-in page machine', () => {
 });
 
 describe('provider return', () => {
-  const jwtOf = (claims: object) => ['e30', btoa(JSON.stringify(claims)).replaceAll('=', ''), 'c2lnbmF0dXJl'].join('.');
-  const token = jwtOf({ sub: 'ada', exp: 4_070_908_800 });
-  const signedIn = readOutcome(`#token=${token}`)!;
-
-  it('an outcome signs in if this tab began it, until the second named by the token', () => {
-    expect(signedIn).toEqual({ kind: 'signedIn', session: { token, expires_at: '2099-01-01T00:00:00.000Z' } });
-    const turn = nextLogin(login, firstLogin(login), { kind: 'returned', returned: { outcome: signedIn, from: 'google' } });
-    expect([turn.state.step, turn.effects]).toEqual(['signedIn', [{ kind: 'enter', session: { token, expires_at: expect.any(String) } }]]);
-  });
-
   it('an outcome is ignored with oNotBegun if this tab did not begin it', () => {
-    for (const outcome of [signedIn, readOutcome('#linked=google')!, readOutcome('#error=account_suspended')!]) {
+    for (const outcome of [readOutcome('#error=access_denied')!, readOutcome('#error=account_suspended')!]) {
       const { state, effects } = nextLogin(login, firstLogin(login), { kind: 'returned', returned: { outcome, from: null } });
       expect([state.step, (state as { problem?: unknown }).problem, effects]).toEqual(['choosing', { key: 'oNotBegun' }, []]);
     }
@@ -132,7 +121,7 @@ describe('provider return', () => {
   });
 
   it('another fragment yields no outcome', () => {
-    for (const fragment of ['', '#', '#token=', '#token=x', '#token=a.b.c', '#top', `#token=${token}&x`, '#error=<b>', ` #linked=google`])
+    for (const fragment of ['', '#', '#token=a.b.c', '#top', '#linked=google', '#error=', '#error=<b>', ' #error=access_denied'])
       expect(readOutcome(fragment), fragment).toBeNull();
   });
 });

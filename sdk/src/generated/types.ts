@@ -4082,7 +4082,7 @@ export interface StartOAuthQuery {
   /** Path on this site to return to. */
   next?: string;
   /** Page that began the sign-in. */
-  surface?: 'dashboard' | 'checkout';
+  surface?: 'dashboard' | 'checkout' | 'page';
 }
 
 export interface GetAnalyticsQuery {

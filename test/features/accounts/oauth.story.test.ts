@@ -78,6 +78,23 @@ describe.each(['google', 'github'])('sign-in with %s', (provider) => {
     expect(page).toBe('/dashboard/keys?tab=live');
   });
 
+  it('a page of ours gets the session as its cookie, no address has the token, and the session of before ends', async () => {
+    const begin = (next: string) => browser.signIn({ mode: 'register', next, surface: 'page' });
+    const first = await begin('/login?locale=de&next=%2Fdashboard%2Fkeys');
+    expect([first.page, first.outcome]).toEqual(['/dashboard/keys', {}]);
+    const [, token] = /^__Host-svc_session=([\w.-]+); Max-Age=604800; Path=\/; HttpOnly; Secure; SameSite=Lax$/.exec(first.cookie!)!;
+    expect((await me(token!)).auth_providers).toEqual([provider]);
+    const path = await browser.consent(await browser.start({ next: '/dashboard', surface: 'page' }));
+    const { headers } = await browser.back(path, { cookie: `${browser.cookie}; __Host-svc_session=${token}` });
+    expect(headers.get('Location')).toBe('/dashboard');
+    expect((await w.call('GET', '/v1/account/me', { key: token! })).body.meta).toEqual({ reason: 'session_ended' });
+    await browser.lies({ error: 'access_denied' });
+    expect(await begin('/login?next=%2Fdashboard')).toEqual({
+      ...{ page: '/login?next=%2Fdashboard', outcome: { error: 'access_denied' }, cookie: null },
+    });
+    await browser.lies({});
+  });
+
   it('the error names the cause: person, account or provider', async () => {
     await browser.lies({ error: 'access_denied' });
     expect((await browser.register()).outcome).toEqual({ error: 'access_denied' });

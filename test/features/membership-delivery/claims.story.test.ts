@@ -136,9 +136,9 @@ describe('claims of an account in another database than the first', () => {
     ada = await w.merchant();
   });
 
-  const entriesOf = async (action: string): Promise<Body[]> =>
+  const readEntries = async (action: string): Promise<Body[]> =>
     (await w.call('GET', `/v1/account/audit-log?per_page=100&action=${action}`, { key: ada.token })).body.items;
-  const idsIn = async (action: string): Promise<string[]> => (await entriesOf(action)).map(({ subject }) => subject.id);
+  const idsIn = async (action: string): Promise<string[]> => (await readEntries(action)).map(({ subject }) => subject.id);
   const claimIds = async (): Promise<string[]> => {
     const { results } = await testEnv.DB.prepare('SELECT hex(id) AS id FROM communities').all<{ id: string }>();
     return results.map(({ id }) => id.toLowerCase());
@@ -164,7 +164,7 @@ describe('claims of an account in another database than the first', () => {
       const isListed = items.some(({ claim_id }: { claim_id: string }) => claim_id === claim);
       expect([failsAt, isListed && (await idsIn('chat.released')).includes(claim)]).toEqual([failsAt, false]);
       if (!isDone) expect([204, 404]).toContain((await release()).status);
-      const released = (await entriesOf('chat.released')).filter(({ subject }) => subject.id === claim);
+      const released = (await readEntries('chat.released')).filter(({ subject }) => subject.id === claim);
       expect(released.map(({ before }) => before)).toEqual([{ provider: 'telegram', native_id: `-42${failsAt}` }]);
     }
   });

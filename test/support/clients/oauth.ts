@@ -63,11 +63,15 @@ export class OAuthBrowser {
 
   readonly register = () => this.signIn({ mode: 'register' });
 
-  async signIn(query: Record<string, string> = {}, options: CallOptions = {}): Promise<{ page: string; outcome: Record<string, string> }> {
+  async signIn(
+    query: Record<string, string> = {},
+    options: CallOptions = {},
+  ): Promise<{ page: string; outcome: Record<string, string>; cookie: string | null }> {
     const answer = await this.back(await this.consent(await this.start(query, options)));
     expect(answer.status, JSON.stringify(answer.body)).toBe(302);
     const [page, fragment] = answer.headers.get('Location')!.split('#');
-    return { page: page!, outcome: Object.fromEntries(new URLSearchParams(fragment)) };
+    const outcome = Object.fromEntries(new URLSearchParams(fragment));
+    return { page: page!, outcome, cookie: answer.headers.get('Set-Cookie') };
   }
 }
 

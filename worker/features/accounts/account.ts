@@ -22,7 +22,7 @@ import { eraseFactors } from './factors/store.ts';
 import { addressKeysOfPerson } from './members/erase-invitations.ts';
 import { deleteInvitations } from './members/invitation.store.ts';
 import { deleteMembers } from './members/store.ts';
-import { withdrawOffers } from './members/transfer.ts';
+import { withdrawTransfers } from './members/transfer.ts';
 import { planLocks } from './oauth/identities.ts';
 import { mergeSettings } from './settings.ts';
 import { forgetLogo, forgetWallets, getAccount, type MerchantSettings, revokeAllKeys, storeLogo } from './store.ts';
@@ -215,7 +215,7 @@ export async function deleteAccount(ctx: Scope, actor: Actor): Promise<void> {
 
 /** Throws 409 state_conflict if the person owns another account, which would be left without its owner. */
 async function requireNoOther(ctx: Ctx, personId: AccountId, accountId: AccountId): Promise<void> {
-  const owned = await withdrawOffers(ctx, await getAccount(homeOf(ctx, personId).db, personId), accountId);
+  const owned = await withdrawTransfers(ctx, await getAccount(homeOf(ctx, personId).db, personId), accountId);
   if (owned.length === 0) return;
   const detail = 'You own another account too. Hand it over first.';
   throw new ApiError('state_conflict', { detail, meta: { reason: 'owns_others', accounts: owned.map(({ id }) => id) } });
@@ -225,7 +225,7 @@ async function requireNoOther(ctx: Ctx, personId: AccountId, accountId: AccountI
 export async function endPerson(ctx: Ctx, personId: AccountId): Promise<void> {
   const home = homeOf(ctx, personId);
   await changeAccount(home, personId, async (person) => {
-    if (personStatusOf(person) === 'deleted' || (await withdrawOffers(ctx, person)).length > 0) return null;
+    if (personStatusOf(person) === 'deleted' || (await withdrawTransfers(ctx, person)).length > 0) return null;
     return {
       values: { ...namelessPerson(home, person), personEndedAt: home.now },
       writes: [...eraseFactors(home.db, personId), ...(await planLocks(home, personId))],

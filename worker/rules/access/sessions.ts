@@ -4,7 +4,7 @@
  */
 
 import type { AccountId, PasskeyId, SessionId } from '#core/ids.ts';
-import { DAY, MINUTE } from '#core/time.ts';
+import { DAY, MINUTE, SECOND } from '#core/time.ts';
 import { sharedNetworkOf } from './networks.ts';
 
 /** Ways to begin a session. Removing one ends the sessions that it began. */
@@ -13,6 +13,12 @@ export type SessionMethod = (typeof SESSION_METHODS)[number];
 
 export const FACTORS = ['passkey', 'totp', 'recovery_code'] as const;
 export type Factor = (typeof FACTORS)[number];
+
+/** Cookie of our pages. Its token is what an API client sends as a bearer token. */
+export const SESSION_COOKIE = '__Host-svc_session';
+const COOKIE_MS = 7 * DAY;
+export const sessionCookieOf = (token: string): string =>
+  `${SESSION_COOKIE}=${token}; Max-Age=${COOKIE_MS / SECOND}; Path=/; HttpOnly; Secure; SameSite=Lax`;
 
 /** Time after sign-in at which a session ends, however often its token was renewed. */
 export const SESSION_MS = 30 * DAY;

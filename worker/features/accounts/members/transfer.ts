@@ -126,7 +126,7 @@ async function lockEligible(
  * Withdraws every offer of an account to a person who is to be deleted, so that none is accepted afterwards. Returns the accounts that the person
  * owns, but one: with any of them nothing is withdrawn. The caller stores the deletion under the version that `person` has.
  */
-export async function withdrawOffers(ctx: Ctx, person: Account, except?: AccountId): Promise<Account[]> {
+export async function withdrawTransfers(ctx: Ctx, person: Account, except?: AccountId): Promise<Account[]> {
   const found = (await listActing(ctx, person)).filter(({ account }) => account.id !== except);
   const owned = found.flatMap(({ account, role }) => (role === 'owner' ? [account] : []));
   if (owned.length > 0) return owned;

@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import { parse } from 'hono/utils/cookie';
 import { ApiError, formatErrorChain } from '#core/errors.ts';
 import { localPathOf } from '#core/local-path.ts';
 import { iso } from '#core/time.ts';
@@ -9,12 +10,12 @@ import { given, type RouteContext, Timestamp } from '#platform/http/openapi.ts';
 import { callerOrigin, hitBucketOrOwn, underCeiling } from '#platform/http/rate-limit.ts';
 import { routes } from '#platform/http/route.ts';
 import { ProviderAway } from '#platform/providers/sign-in.ts';
-import type { Origin } from '#rules/access/sessions.ts';
+import { type Origin, SESSION_COOKIE, sessionCookieOf } from '#rules/access/sessions.ts';
 import { SIGN_IN_PROVIDERS, type SignInProvider } from '#rules/admission.ts';
 import { anyKnownProvider, withTicket } from '../auth/known-sign-ins.ts';
 import { AuthResponse, toAuthResponse } from '../auth/routes.ts';
-import { endPersonSessions, startSession } from '../auth/sessions.ts';
-import { issueToken } from '../auth/tokens.ts';
+import { endPersonSessions, personObject, startSession } from '../auth/sessions.ts';
+import { issueToken, readToken } from '../auth/tokens.ts';
 import { ticketOf } from '../factors/ticket.ts';
 import { findActing } from '../members/acting.ts';
 import { getAccount, takeState } from '../store.ts';
@@ -23,7 +24,7 @@ import { joinAccount, readJoinTicket } from './join.ts';
 import { decideOutcome, type OAuthOutcome } from './outcome.ts';
 import { NEXT_PATH_MAX, type OAuthProvider, PROVIDER_ERRORS } from './provider.ts';
 import { callbackUrlOf, listProviders, requireProvider } from './registry.ts';
-import { beginState, MODES, readState, SURFACES } from './state.ts';
+import { type BegunSignIn, beginState, MODES, readState, SURFACES } from './state.ts';
 import { listIdentities } from './store.ts';
 
 const Provider = z.enum(SIGN_IN_PROVIDERS);
@@ -32,15 +33,18 @@ const ProviderParam = z.object({
 });
 const DASHBOARD = '/dashboard';
 
-async function buildFragment(ctx: Ctx, outcome: OAuthOutcome, provider: SignInProvider, origin: Origin): Promise<string> {
-  if (outcome.kind === 'refused') return `error=${outcome.reason}`;
-  if (outcome.kind === 'linked') return `linked=${provider}`;
-  if (outcome.kind === 'password_required') return `error=password_required&ticket=${outcome.ticket}`;
+/** Token of a sign-in, or the fragment that says another result. */
+type Result = { token: string } | { fragment: string };
+
+async function readResult(ctx: Ctx, outcome: OAuthOutcome, provider: SignInProvider, origin: Origin): Promise<Result> {
+  if (outcome.kind === 'refused') return { fragment: `error=${outcome.reason}` };
+  if (outcome.kind === 'linked') return { fragment: `linked=${provider}` };
+  if (outcome.kind === 'password_required') return { fragment: `error=password_required&ticket=${outcome.ticket}` };
   const { account } = outcome;
   const signIn = await startSession(ctx, account, provider, origin);
   // Unlinked meanwhile. A provider that is unlinked from here on ends this session itself.
-  if (!(await isLinked(ctx, account.id, provider))) return 'error=access_denied';
-  return `token=${(await issueToken(ctx, account, signIn, await findActing(ctx, account))).token}`;
+  if (!(await isLinked(ctx, account.id, provider))) return { fragment: 'error=access_denied' };
+  return { token: (await issueToken(ctx, account, signIn, await findActing(ctx, account))).token };
 }
 
 async function finish(
@@ -48,20 +52,42 @@ async function finish(
   provider: OAuthProvider,
   { begun, attempt }: ReturnType<typeof readState>,
   { code, error }: { code?: string | undefined; error?: string | undefined },
-): Promise<string> {
+): Promise<Result> {
   const { ctx } = c.var;
-  if (error !== undefined) return `error=${error === 'access_denied' ? error : 'provider_unavailable'}`;
-  if (code === undefined) return 'error=provider_unavailable';
+  if (error !== undefined) return { fragment: `error=${error === 'access_denied' ? error : 'provider_unavailable'}` };
+  if (code === undefined) return { fragment: 'error=provider_unavailable' };
   try {
     const outcome = await decideOutcome(ctx, begun, await provider.identify(ctx, code, attempt));
-    return await buildFragment(ctx, outcome, provider.name, callerOrigin(c));
+    return await readResult(ctx, outcome, provider.name, callerOrigin(c));
   } catch (failure) {
     const ticket = ticketOf(failure);
-    if (ticket !== null) return `error=factor_required&ticket=${ticket}`;
+    if (ticket !== null) return { fragment: `error=factor_required&ticket=${ticket}` };
     if (!(failure instanceof ProviderAway)) throw failure;
     ctx.note(`${provider.name}: ${failure.message}`);
-    return 'error=provider_unavailable';
+    return { fragment: 'error=provider_unavailable' };
   }
+}
+
+/** Ends the session that the browser had, so that signing out later ends all that it opened. */
+async function endFormer(c: RouteContext): Promise<void> {
+  const former = parse(c.req.header('Cookie') ?? '', SESSION_COOKIE)[SESSION_COOKIE];
+  const claims = former === undefined ? null : await readToken(c.var.ctx, former);
+  if (claims) await personObject(c.var.ctx, claims.sub).endSession(claims.sid, c.var.ctx.wallNow);
+}
+
+/** Path after a sign-in: where the sign-in page would lead, if that began it. */
+function afterSignIn(ctx: Ctx, next: string): string {
+  const { pathname, searchParams } = new URL(next, ctx.baseUrl);
+  return pathname === '/login' ? (localPathOf(searchParams.get('next') ?? '') ?? DASHBOARD) : next;
+}
+
+/** Returns the path with the result in its fragment. A page of ours gets the session as its cookie, so no address has the token. */
+async function conclude(c: RouteContext, { next, surface }: BegunSignIn, result: Result): Promise<string> {
+  if ('fragment' in result) return `${next}#${result.fragment}`;
+  if (surface !== 'page') return `${next}#token=${result.token}`;
+  await endFormer(c);
+  c.header('Set-Cookie', sessionCookieOf(result.token));
+  return afterSignIn(c.var.ctx, next);
 }
 
 const knownProvider = (name: string) => {
@@ -149,7 +175,7 @@ export const oauthRoutes = routes('Authentication')
     id: 'finishOAuth',
     sdk: false,
     summary: 'Finish a provider sign-in',
-    description: `Redirects to \`next\` with the result in the fragment: \`#token=…\`, \`#linked=<provider>\`, or \`#error=\` with one of ${PROVIDER_ERRORS.join(', ')}. For a person with a factor it is \`#error=factor_required&ticket=…\`, for a verified account with a password \`#error=password_required&ticket=…\`. An unknown, used or expired state, or one of another browser, returns 400.`,
+    description: `Redirects to \`next\` with the result in the fragment: \`#token=…\`, \`#linked=<provider>\`, or \`#error=\` with one of ${PROVIDER_ERRORS.join(', ')}. For a person with a factor it is \`#error=factor_required&ticket=…\`, for a verified account with a password \`#error=password_required&ticket=…\`. With \`surface=page\` the token is the cookie of our pages. An unknown, used or expired state, or one of another browser, returns 400.`,
     guards: [underCeiling],
     params: ProviderParam,
     query: z.object({
@@ -167,10 +193,10 @@ export const oauthRoutes = routes('Authentication')
       // be retried.
       await hitBucketOrOwn(c, 'wallet-login', '', anyKnownProvider);
       if (!(await takeState(globalOf(ctx).db, read.begun.id, read.begun.expiresAt))) throw new ApiError('invalid_state');
-      const fragment = await finish(c, provider, read, answer);
+      const path = await conclude(c, read.begun, await finish(c, provider, read, answer));
       c.header('Cache-Control', 'no-store');
       c.header('Referrer-Policy', 'no-referrer');
-      return c.redirect(`${read.begun.next}#${fragment}`, 302) as never;
+      return c.redirect(path, 302) as never;
     },
   })
   .public({

@@ -11,7 +11,8 @@ import type { Attempt } from './provider.ts';
 import { callbackUrlOf } from './registry.ts';
 
 export const MODES = ['login', 'register'] as const;
-export const SURFACES = ['dashboard', 'checkout'] as const;
+/** Page that begins a sign-in. For `page`, a page of ours with forms, the callback sets the session cookie. */
+export const SURFACES = ['dashboard', 'checkout', 'page'] as const;
 const LIFE_MS = 10 * MINUTE;
 const COOKIE = '__Host-svc_oauth';
 const PURPOSE = 'sign-in state';

@@ -8,17 +8,13 @@ const KEY = 'svc:provider';
 interface Journey {
   provider: string;
   next: string;
-  mode?: 'login' | 'register';
-  token?: string;
+  mode: 'login' | 'register';
 }
 
 /** Starts the OAuth flow and leaves the page. Returns a failure only if the flow did not start. */
-export async function goToProvider({ provider, next, mode = 'login', token }: Journey): Promise<Failure | null> {
-  const path = `/v1/auth/oauth/${provider}/start?${new URLSearchParams({ mode, next })}`;
-  const started = await callApi<{ authorization_url: string }>('GET', path, {
-    setsCookie: true,
-    ...(token === undefined ? {} : { token }),
-  });
+export async function goToProvider({ provider, next, mode }: Journey): Promise<Failure | null> {
+  const path = `/v1/auth/oauth/${provider}/start?${new URLSearchParams({ mode, next, surface: 'page' })}`;
+  const started = await callApi<{ authorization_url: string }>('GET', path, { setsCookie: true });
   if (!started.ok) return started;
   try {
     sessionStorage.setItem(KEY, provider);
@@ -29,7 +25,7 @@ export async function goToProvider({ provider, next, mode = 'login', token }: Jo
   return null;
 }
 
-export const isReturn = (): boolean => /^#(?:token|linked|error)=/.test(location.hash);
+export const isReturn = (): boolean => /^#error=/.test(location.hash);
 
 /** Reads the outcome of an OAuth return once and removes it from address and history. */
 export function takeReturn(): Returned | null {

@@ -157,8 +157,6 @@ function takeReturn(facts: LoginFacts, state: LoginState, returned: Returned): T
   const { outcome, from } = returned;
   if (outcome.kind === 'factorRequired' && from !== null) return askFactor(state, outcome.ticket, null);
   if (outcome.kind === 'passwordRequired' && from !== null) return askPassword(facts, state, outcome.ticket, from);
-  if (outcome.kind === 'signedIn' && from !== null)
-    return turnTo(enter(state, { step: 'signedIn' }, { attempt: state.attempt + 1 }), { kind: 'enter', session: outcome.session });
   // A person without an account gets the form that creates one.
   const isUnknown = outcome.kind === 'refused' && outcome.error === 'account_not_found';
   return openForm(state, isUnknown ? 'registering' : 'choosing', problemOfReturn(facts, returned));

@@ -1,21 +1,20 @@
 import type { Context } from 'hono';
-import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
+import { deleteCookie, getCookie } from 'hono/cookie';
 import { base64url } from '#core/encoding.ts';
-import { DAY, HOUR, SECOND } from '#core/time.ts';
+import { HOUR, SECOND } from '#core/time.ts';
 import type { AppEnv } from '#platform/http/openapi.ts';
+import { SESSION_COOKIE, sessionCookieOf } from '#rules/access/sessions.ts';
 import { Operations } from './operations.ts';
 
-const NAME = 'svc_session';
-const MAX_AGE_S = (7 * DAY) / SECOND;
 /** Time before the end of a token from which a page renews it. */
 const RENEW_MS = 12 * HOUR;
 
 export function storeToken(c: Context<AppEnv>, token: string): void {
-  setCookie(c, NAME, token, { prefix: 'host', path: '/', secure: true, httpOnly: true, sameSite: 'Lax', maxAge: MAX_AGE_S });
+  c.header('Set-Cookie', sessionCookieOf(token), { append: true });
 }
 
 export function dropToken(c: Context<AppEnv>): void {
-  deleteCookie(c, NAME, { prefix: 'host', path: '/', secure: true });
+  deleteCookie(c, SESSION_COOKIE, { path: '/', secure: true });
 }
 
 export interface Claims {
@@ -37,7 +36,7 @@ export function claimsOf(token: string): Claims | null {
   }
 }
 
-export const readToken = (c: Context<AppEnv>): string | null => getCookie(c, NAME, 'host') ?? null;
+export const readToken = (c: Context<AppEnv>): string | null => getCookie(c, SESSION_COOKIE) ?? null;
 
 /** Opens the session of the cookie and renews a token that ends soon. Null without a session. */
 export async function openSession(c: Context<AppEnv>): Promise<{ operations: Operations; claims: Claims } | null> {
