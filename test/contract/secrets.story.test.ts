@@ -119,7 +119,10 @@ describe('issued, displayed and configured secrets', () => {
     await verifyAddress(w, inviter);
     const { token: inviting } = await inviteTo(w, inviter, `invited-${crypto.randomUUID()}@example.com`);
     await w.call('POST', '/v1/invitations/preview', { body: { token: inviting } });
-    for (const value of [verifying, inviting]) secrets.push({ name: 'token of an email', value, issuedBy: [] });
+    const resetting = await emailedToken(w, person.userId, 'reset');
+    await w.call('POST', '/v1/auth/password/reset', { body: { token: `${resetting}x`, new_password: NEW_PASSWORD } });
+    await w.call('POST', '/v1/auth/password/reset', { body: { token: resetting, new_password: NEW_PASSWORD } });
+    for (const value of [verifying, inviting, resetting]) secrets.push({ name: 'token of an email', value, issuedBy: [] });
   }
 
   async function live(): Promise<void> {
