@@ -102,6 +102,20 @@ const ACTS: Record<string, (shop: Shop, name: string) => Promise<string[]>> = {
 const readRows = async (shop: Shop) =>
   (await testEnv.DB.prepare('SELECT * FROM audit_entries WHERE merchant_id = ? ORDER BY seq').bind(shop.merchant.userId).all<Body>())
     .results;
+/** Fields of each subject by its id, from the entries alone. Each change must begin with what the entries before it left. */
+function rebuild(entries: Body[]): Map<string, Body> {
+  const subjects = new Map<string, Body>();
+  for (const { subject_id, action, outcome, details } of entries) {
+    if (outcome === 'refused') continue;
+    const { before = {}, after = {} } = JSON.parse(details);
+    const known = subjects.get(subject_id) ?? {};
+    const left = Object.fromEntries(Object.entries(before).filter(([name]) => name in known));
+    expect(known, `${action} of ${subject_id}`).toMatchObject(left);
+    subjects.set(subject_id, { ...known, ...after });
+  }
+  return subjects;
+}
+
 const verify = async (shop: Shop) => (await call(shop, 'GET', 'account/audit-log/verify')).body;
 
 describe('histories of acts', () => {
@@ -134,6 +148,16 @@ describe('histories of acts', () => {
     for (const shop of shops) {
       const seqs = (await readRows(shop)).map(({ seq }) => seq);
       expect(seqs).toEqual(seqs.map((_, n) => n + 1));
+      const subjects = rebuild(await readRows(shop));
+      const { items } = (await call(shop, 'GET', 'products?per_page=100')).body;
+      expect(items.length).toBeGreaterThan(0);
+      for (const { product_id, name, status, price } of items)
+        expect(subjects.get(product_id), product_id).toMatchObject({ name, status, price });
+      const keys: Body[] = (await call(shop, 'GET', 'keys')).body;
+      for (const { id, name } of keys.filter((key) => key.revoked_at === null && subjects.has(key.id)))
+        expect(subjects.get(id)).toMatchObject({ name });
+      expect((await call(shop, 'GET', 'account/me')).body.display_name).toBe(shop.name);
+      expect(subjects.get(shop.merchant.userId)?.display_name ?? shop.name).toBe(shop.name);
     }
   }, 180_000);
 

@@ -299,6 +299,20 @@ describe('log screen', () => {
   });
 });
 
+describe('filters of lists', () => {
+  it.each(['templates', 'payments', 'unmatched', 'receipts', 'customers', 'subscriptions', 'support', 'log'])(
+    'the API accepts each choice of a filter at /dashboard/%s',
+    async (name) => {
+      const browser = await signedIn((await w.merchant()).email);
+      const { text } = await browser.get(`/dashboard/${name}`);
+      const choices = [...text.matchAll(/<select id="([a-z_]+)" name="\1">(.*?)<\/select>/gs)].flatMap(([, field, options]) =>
+        [...options!.matchAll(/<option value="([^"]+)"/g)].map(([, value]) => `${field}=${value}`),
+      );
+      for (const choice of choices) expect([choice, (await browser.get(`/dashboard/${name}?${choice}`)).status]).toEqual([choice, 200]);
+    },
+  );
+});
+
 describe('public API alone', () => {
   it('each operation of the pages is one of the document, with its path', async () => {
     const published = new Map(targets.map((target) => [target.operation.operationId, nameOf(target)]));

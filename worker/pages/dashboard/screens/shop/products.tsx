@@ -57,7 +57,7 @@ export const PRODUCTS: Definition = {
   title: 'Templates',
   body: listBody<Product>({
     operation: 'listProducts',
-    filters: [{ name: 'status', label: 'Status', options: ['active', 'archived', 'all'] }],
+    filters: [{ name: 'status', label: 'Status', options: ['active', 'archived'] }],
     caption: 'Templates, newest first',
     head: ['Template', 'Price', 'Access', 'State'],
     empty: (
