@@ -4,9 +4,14 @@ import { interceptJobs } from '../clients/entitlement.ts';
 import { testEnv } from '../runner/env.ts';
 import type { Merchant, World } from '../world.ts';
 
-/** Watches the entitlement of a customer. Returns a function that stores its copy, with its events. */
-export async function watchCopy(w: World, { userId }: Merchant, productId: string, customerRef: string): Promise<() => Promise<void>> {
-  const id = entitlementIdOf(userId, true, productId, { customerRef });
+/** Watches the entitlement of a customer, by the reference or the key. Returns a function that stores its copy, with its events. */
+export async function watchCopy(
+  w: World,
+  { userId }: Merchant,
+  productId: string,
+  customer: string | { walletAddress: string },
+): Promise<() => Promise<void>> {
+  const id = entitlementIdOf(userId, true, productId, typeof customer === 'string' ? { customerRef: customer } : customer);
   const stub = testEnv.ENTITLEMENT.getByName(`${userId}:live:${id}`);
   const jobs = await interceptJobs(stub, w.env);
   jobs.uses = 'stored';
