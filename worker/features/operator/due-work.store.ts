@@ -93,7 +93,16 @@ const customerWork = (ctx: Ctx) => ({
   // The objects end entitlements by wall time, the sweep only where business time differs from that.
   entitlements: { work: [], ...(ctx.now === ctx.wallNow ? {} : { idleMs: 0 }) },
   plans: { work: [first('accounts WHERE plan_through IS NOT NULL', 'plan_through')] },
-  erasures: { work: [first("accounts WHERE status = 'deleted' AND erased_at IS NULL", 'deleted_at')] },
+  // Neighbours, so that each minute asks for the work of one of the two.
+  erasures: {
+    work: [first("accounts WHERE status = 'deleted' AND erased_at IS NULL", 'deleted_at')],
+    askedEveryMs: 2 * MINUTE,
+  },
+  erasedCustomers: {
+    work: [first('customers WHERE erase_at IS NOT NULL', 'erase_at')],
+    isOfWallTime: true,
+    askedEveryMs: 2 * MINUTE,
+  },
   listings: {
     work: hasX402(ctx.config) ? [first('listings WHERE next_probe_at IS NOT NULL', 'next_probe_at')] : [],
     isOfWallTime: true,
