@@ -68,7 +68,7 @@ export async function eraseMemberships(erasing: Erasing): Promise<Stepped> {
     keys.map(({ key }) => key),
     MEMBERS_MAX,
   );
-  for (const membership of running.filter(({ createdAt }) => createdAt <= until)) await commit(ctx, planEndedAccess(ctx, membership));
+  for (const membership of running.filter(({ updatedAt }) => updatedAt <= until)) await commit(ctx, planEndedAccess(ctx, membership));
   let [changed, isWaiting] = [0, false];
   for (const key of keys) {
     const held = await listUnerasedMembers(erasing, key, MEMBERS_MAX);
