@@ -187,7 +187,6 @@ CREATE TABLE `ended_sessions` (
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `ended_sessions_by_nonce` ON `ended_sessions` (`livemode`,`nonce`) WHERE nonce IS NOT NULL;--> statement-breakpoint
-CREATE INDEX `ended_sessions_by_ref` ON `ended_sessions` (`merchant_id`,`livemode`,`customer_ref`) WHERE customer_ref IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `handoffs` (
 	`id` blob PRIMARY KEY NOT NULL,
 	`merchant_id` blob NOT NULL,

@@ -71,6 +71,15 @@ describe('POST /v1/customers/{customer_id}/erase', () => {
     await write('POST', 'access/payment-sessions', { product_id, customer_ref: ref, metadata: { k: word } });
     await write('POST', 'access/entitlements/grant', { product_id, customer: { customer_ref: ref }, days: 10, reason: 'test' });
     await w.connect(product, { customer_ref: ref, email: `${word}@example.com` });
+    // A month after its end, an unpaid checkout has a row of its own.
+    await w.env.DB.prepare(
+      `INSERT INTO ended_sessions (id, merchant_id, livemode, product_id, nonce, reference, asset, price_amount, recipient_wallet, customer_ref,
+        expires_at, late_grace_seconds, created_at, updated_at, version)
+      SELECT randomblob(16), merchant_id, livemode, product_id, nonce || 'x', reference, asset, price_amount, recipient_wallet, customer_ref,
+        expires_at, 0, created_at, updated_at, 1 FROM payments WHERE customer_ref = ? LIMIT 1`,
+    )
+      .bind(ref)
+      .run();
     const { body } = await redeem(await portal());
     await w.call('PUT', '/v1/buyer/invoice-details', { key: body.token, body: { name: `${word} Buyer` } });
     await write('POST', 'customers', { customer_ref: `${word}-alias`, name: `${word} Alias` });

@@ -93,16 +93,7 @@ const customerWork = (ctx: Ctx) => ({
   // The objects end entitlements by wall time, the sweep only where business time differs from that.
   entitlements: { work: [], ...(ctx.now === ctx.wallNow ? {} : { idleMs: 0 }) },
   plans: { work: [first('accounts WHERE plan_through IS NOT NULL', 'plan_through')] },
-  // Neighbours, so that each minute asks for the work of one of the two.
-  erasures: {
-    work: [first("accounts WHERE status = 'deleted' AND erased_at IS NULL", 'deleted_at')],
-    askedEveryMs: 2 * MINUTE,
-  },
-  erasedCustomers: {
-    work: [first('customers WHERE erase_at IS NOT NULL', 'erase_at')],
-    isOfWallTime: true,
-    askedEveryMs: 2 * MINUTE,
-  },
+  erasures: { work: [first("accounts WHERE status = 'deleted' AND erased_at IS NULL", 'deleted_at')] },
   listings: {
     work: hasX402(ctx.config) ? [first('listings WHERE next_probe_at IS NOT NULL', 'next_probe_at')] : [],
     isOfWallTime: true,
@@ -231,6 +222,8 @@ const seldomWork = (ctx: Ctx) => ({
   },
   tickets: { work: [first("support_tickets WHERE status = 'resolved' AND sandbox_session_id IS NULL", 'updated_at', SILENT_MS)] },
   domains: { work: [first('seller_domains', 'next_check_at')], isOfWallTime: true },
+  // Driven by messages of its own. This finds a lost one.
+  erasedCustomers: { work: [first('customers WHERE erase_at IS NOT NULL', 'erase_at')], isOfWallTime: true },
   auditChain: { work: [first('audit_entries WHERE hash IS NULL', 'at', QUEUE_PATIENCE_MS)], isOfWallTime: true },
   customers: {
     work: ctx.config.PROCESSOR_API_KEY === undefined ? [] : [first('billing_customers WHERE erasing_since IS NOT NULL', 'erasing_since')],

@@ -34,7 +34,7 @@ export function namesCustomer(value: unknown, customer: ErasedCustomer): boolean
   if (isText(ref) && (customer.refs.has(ref) || [...customer.refs.values()].includes(ref))) return true;
   if (isText(id) && customer.ids.has(id)) return true;
   if (Array.isArray(ids) && ids.some((one) => customer.ids.has(one))) return true;
-  if (isFields(key) && key.customer_ref === undefined && customer.wallets.has(String(key['wallet_address']))) return true;
+  if (isFields(key) && key.customer_ref === undefined && customer.wallets.has(String(key.wallet_address))) return true;
   if (isText(payer) && ref === undefined && customer.wallets.has(payer)) return true;
   return Object.values(value).some((field) => namesCustomer(field, customer));
 }

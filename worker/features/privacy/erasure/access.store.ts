@@ -42,7 +42,7 @@ export const listUnerasedMembers = ({ ctx, until }: Erasing, { key }: ErasedKey,
     .where(
       and(
         isOfKey(ctx, key),
-        lte(memberships.createdAt, until),
+        lte(memberships.updatedAt, until),
         'customerRef' in key
           ? undefined
           : sql`(${memberships.email} IS NOT NULL OR ${memberships.deliverTo} IS NOT NULL OR ${memberships.delivery} IS NOT NULL
@@ -129,7 +129,7 @@ export const abortIfHeld = ({ ctx, keys, until }: Erasing): Write[] =>
   keys.flatMap(({ key }) =>
     'customerRef' in key
       ? [
-          abortIfExists(ctx, memberships, and(isOfKey(ctx, key), lte(memberships.createdAt, until))),
+          abortIfExists(ctx, memberships, and(isOfKey(ctx, key), lte(memberships.updatedAt, until))),
           abortIfExists(
             ctx,
             entitlements,

@@ -1,7 +1,7 @@
 import { and, asc, eq, inArray, lte, type SQL, sql } from 'drizzle-orm';
 import { type CustomerId, customerIdOf } from '#core/ids.ts';
 import type { Scope, Shard } from '#platform/context.ts';
-import { abortIfExists, type Write } from '#platform/db/commit.ts';
+import type { Write } from '#platform/db/commit.ts';
 import { rowsOf } from '#platform/db/page.ts';
 import { keyTextOf } from '#platform/db/search/customer.ts';
 import type { ErasedKey, Erasing } from '#platform/db/search/erasing.ts';
@@ -13,7 +13,7 @@ import { subscriptionAuthorizations } from '#platform/db/tables/subscriptions/au
 import { casUpdate, stepRows, updateUnversioned } from '#platform/db/versioned.ts';
 import type { Customer } from '#rules/balance.ts';
 import { abortIfHeld } from './access.store.ts';
-import { leftBy } from './rows.store.ts';
+import { abortIfPaid } from './rows.store.ts';
 
 /** Lists the customers with a step of an erasure to make. */
 export const listDueErasures = ({ db, wallNow }: Shard, max: number): Promise<CustomerRow[]> =>
@@ -69,10 +69,7 @@ export async function listEmails(scope: Scope, keys: readonly Customer[]): Promi
 export const planBegin = (ctx: Scope, row: CustomerRow, progress: ErasureProgress): Write[] =>
   casUpdate(ctx, customers, row, { status: 'erasing', erasure: progress, eraseAt: ctx.wallNow, updatedAt: ctx.now });
 
-const abortIfLeft = (erasing: Erasing): Write[] => [
-  ...abortIfHeld(erasing),
-  ...leftBy(erasing).map(({ table, where }) => abortIfExists(erasing.ctx, table, where)),
-];
+const abortIfLeft = (erasing: Erasing): Write[] => [...abortIfHeld(erasing), ...abortIfPaid(erasing)];
 
 /** Id of the customer that a reference names after an erasure. */
 const nextIdOf = ({ merchantId, livemode }: Scope, { id, key }: ErasedKey): CustomerId =>

@@ -10,6 +10,7 @@ import { type Change, transact } from '#platform/db/commit.ts';
 import { type StoreAnswer, unchangedWithAnswer, withAnswer } from '#platform/db/once.ts';
 import { customerKeyOf } from '#platform/db/search/customer.ts';
 import type { CustomerRow, ErasureProgress } from '#platform/db/tables/entitlements.ts';
+import { sendSweep } from '#platform/queues/send-jobs.ts';
 import type { Customer } from '#rules/balance.ts';
 import { CUSTOMER } from '#rules/states.ts';
 import { abortIfMember, listRunning } from './access.store.ts';
@@ -25,17 +26,20 @@ const conflict = (reason: string, detail: string): ApiError => new ApiError('sta
  * Begins the erasure of a customer, which a sweep completes. Throws 404, and 409 state_conflict for a native subscription, an open metered
  * session, and access that runs unless the call ends it.
  */
-export const eraseCustomer = (
+export async function eraseCustomer(
   ctx: Scope,
   customerId: CustomerId,
   endsAccess: boolean,
   storeAnswer: StoreAnswer<ShownCustomer>,
-): Promise<ShownCustomer> =>
-  transact(ctx, { reload: () => readCustomer(ctx, customerId) }, async (before) => {
+): Promise<ShownCustomer> {
+  const erasing = await transact(ctx, { reload: () => readCustomer(ctx, customerId) }, async (before) => {
     if (before.row.status !== 'active') return unchangedWithAnswer(before, storeAnswer);
     const change = await planErasure(ctx, before, endsAccess);
     return withAnswer(change, storeAnswer(change.result));
   });
+  if (erasing.row.status === 'erasing') ctx.defer(sendSweep(ctx, 'erasedCustomers'));
+  return erasing;
+}
 
 async function planErasure(ctx: Scope, before: ShownCustomer, endsAccess: boolean): Promise<Change<ShownCustomer>> {
   const rows = [before.row, ...before.merged];

@@ -1,7 +1,8 @@
-import { and, eq, inArray, isNotNull, lte, or, type SQL, sql } from 'drizzle-orm';
+import { and, asc, eq, gt, inArray, lte, or, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
+import type { PaymentId } from '#core/ids.ts';
 import { amongIds, setOf } from '#platform/db/among.ts';
-import type { Write } from '#platform/db/commit.ts';
+import { abortIfExists, type Write } from '#platform/db/commit.ts';
 import { rowsOf } from '#platform/db/page.ts';
 import { paidFor } from '#platform/db/search/customer.ts';
 import type { ErasedKey, Erasing } from '#platform/db/search/erasing.ts';
@@ -125,25 +126,34 @@ const planWallet = ({ ctx, until }: Erasing, wallet: string): Write[] => [
     ),
 ];
 
-/** Replaces unpaid checkouts of before instead of updating them, so that a move of the partition needs no trigger for it. */
-export async function planEnded({ ctx, keys, until }: Erasing): Promise<Write[]> {
-  const writes: Write[] = [];
-  for (const { key, erased } of keys) {
-    const [from, customerRef] = [refIn(key), refIn(erased)];
-    if (from === null) continue;
-    const isTheirs = and(rowsOf(endedSessions, ctx, [[endedSessions.customerRef, from]]), lte(endedSessions.createdAt, until));
-    const rows = await ctx.db
-      .select()
-      .from(endedSessions)
-      .where(and(isNotNull(endedSessions.customerRef), isTheirs))
-      .limit(ROWS_MAX);
-    for (const row of rows)
-      writes.push(
-        ctx.db.delete(endedSessions).where(eq(endedSessions.id, row.id)),
-        ctx.db.insert(endedSessions).values({ ...row, customerRef }),
-      );
-  }
-  return writes;
+/** Rows that a step reads of a table without an index of customers. */
+const WALKED_MAX = 2_000;
+
+/**
+ * Plans the erasure of unpaid checkouts after the row `after`. They are replaced instead of updated, so that a move of the partition needs no
+ * trigger for it. `end`: last row of the page. null: the walk is over.
+ */
+export async function planEnded({ ctx, customer, until }: Erasing, after: string): Promise<{ writes: Write[]; end: string | null }> {
+  const { db } = ctx;
+  const isAhead = gt(endedSessions.id, after as PaymentId);
+  const [last] = await db
+    .select({ id: endedSessions.id })
+    .from(endedSessions)
+    .where(isAhead)
+    .orderBy(asc(endedSessions.id))
+    .limit(1)
+    .offset(WALKED_MAX - 1);
+  const isOfPage = last ? and(isAhead, lte(endedSessions.id, last.id)) : isAhead;
+  const isTheirs = and(rowsOf(endedSessions, ctx), inArray(endedSessions.customerRef, [...customer.refs.keys()]));
+  const rows = await db
+    .select()
+    .from(endedSessions)
+    .where(and(isOfPage, isTheirs, lte(endedSessions.createdAt, until)));
+  const writes = rows.flatMap((row) => [
+    db.delete(endedSessions).where(eq(endedSessions.id, row.id)),
+    db.insert(endedSessions).values({ ...row, customerRef: customer.refs.get(row.customerRef!)! }),
+  ]);
+  return { writes, end: last?.id ?? null };
 }
 
 export const planRows = (erasing: Erasing): Write[] =>
@@ -181,15 +191,13 @@ export function planEmails({ ctx, customer }: Erasing, buyerKeys: readonly Uint8
   ];
 }
 
-/** Conditions under which rows of before remain. A reference names the next customer only once none does. */
-export const leftBy = ({ ctx, keys, until }: Erasing): { table: typeof payments | typeof endedSessions; where: SQL }[] =>
+/** Plans that a batch aborts while a payment is under a reference of before. */
+export const abortIfPaid = ({ ctx, keys, until }: Erasing): Write[] =>
   keys.flatMap(({ key }) => {
     const ref = refIn(key);
-    if (ref === null) return [];
-    return [payments, endedSessions].map((table) => ({
-      table,
-      where: sql`${rowsOf(table, ctx, [[table.customerRef, ref]])} AND customer_ref IS NOT NULL AND +${lte(table.createdAt, until)}`,
-    }));
+    return ref === null
+      ? []
+      : [abortIfExists(ctx, payments, and(rowsOf(payments, ctx, [[payments.customerRef, ref]]), lte(payments.createdAt, until)))];
   });
 
 /** Lists which of these payments the customer made, by the rows before or after their erasure. */

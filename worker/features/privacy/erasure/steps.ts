@@ -68,7 +68,7 @@ export async function eraseMemberships(erasing: Erasing): Promise<Stepped> {
     keys.map(({ key }) => key),
     MEMBERS_MAX,
   );
-  for (const membership of running.filter(({ createdAt }) => createdAt <= until)) await commit(ctx, planEndedAccess(ctx, membership));
+  for (const membership of running.filter(({ updatedAt }) => updatedAt <= until)) await commit(ctx, planEndedAccess(ctx, membership));
   let [changed, isWaiting] = [0, false];
   for (const key of keys) {
     const held = await listUnerasedMembers(erasing, key, MEMBERS_MAX);
@@ -83,9 +83,17 @@ export async function eraseMemberships(erasing: Erasing): Promise<Stepped> {
 }
 
 export async function eraseRows(erasing: Erasing): Promise<Stepped> {
-  const writes = [...(await planPayments(erasing)), ...(await planEnded(erasing)), ...planRows(erasing)];
+  const writes = [...(await planPayments(erasing)), ...planRows(erasing)];
   const changed = await storeWrites(erasing, writes);
   return { after: changed > 0 ? '' : null, changed };
+}
+
+/** Erases unpaid checkouts, on a walk after the seal: only payments that are erased by then become one. */
+export async function eraseEnded(erasing: Erasing): Promise<Stepped> {
+  const { progress } = erasing;
+  if (progress.sealedAt === null) return DONE;
+  const { writes, end } = await planEnded(erasing, progress.after ?? '');
+  return { after: end, changed: await storeWrites(erasing, writes) };
 }
 
 /** Erases what is found by the address or the subject of a buyer. */
@@ -210,4 +218,13 @@ export async function forgetEntitlements(erasing: Erasing): Promise<Stepped> {
   return { after: products.length < PRODUCTS_MAX ? null : products.at(-1)!, changed: 0 };
 }
 
-export const STEPS = [eraseMemberships, eraseRows, eraseEmails, eraseEvents, eraseAnswers, eraseEntries, forgetEntitlements] as const;
+export const STEPS = [
+  eraseMemberships,
+  eraseRows,
+  eraseEnded,
+  eraseEmails,
+  eraseEvents,
+  eraseAnswers,
+  eraseEntries,
+  forgetEntitlements,
+] as const;

@@ -2,11 +2,12 @@ import { MINUTE, SECOND } from '#core/time.ts';
 import { NO_ACCESS, toCustomerResource } from '#features/customers/resource.ts';
 import { listMerged } from '#features/customers/store.ts';
 import { loadScope } from '#platform/chain/scope.ts';
-import { addressOf, type Shard } from '#platform/context.ts';
+import type { Shard } from '#platform/context.ts';
 import { commit, forEach, isAborted, unchanged } from '#platform/db/commit.ts';
 import { type Erasing, erasingOf } from '#platform/db/search/erasing.ts';
 import { emptyOrBound, mayGoOn, type Swept } from '#platform/db/sweeps.ts';
 import type { CustomerRow, ErasureProgress } from '#platform/db/tables/entitlements.ts';
+import { sendSweep } from '#platform/queues/send-jobs.ts';
 import { erasedRow, listDueErasures, planErased, planSeal, saveProgress } from './customer.store.ts';
 import { STEPS } from './steps.ts';
 
@@ -21,7 +22,7 @@ const SLACK_SECONDS = 5;
 
 /**
  * Erases customers, page by page, and continues by messages of its own. A run that was cut off goes on with the page that it had begun, and
- * the next cron replaces a lost message.
+ * a later cron replaces a lost message.
  */
 export async function sweepErasedCustomers(shard: Shard): Promise<Swept> {
   const due = await listDueErasures(shard, CUSTOMERS_MAX);
@@ -29,8 +30,7 @@ export async function sweepErasedCustomers(shard: Shard): Promise<Swept> {
   const taken = await forEach(shard, due, async (row) => waits.push(...[await runErasure(shard, row)].filter((at) => at !== null)));
   if (waits.length > 0) {
     const delaySeconds = Math.max(SLACK_SECONDS, Math.ceil((Math.min(...waits) - shard.wallNow) / SECOND) + 1);
-    const message = { sweep: 'erasedCustomers', round: 1, requestId: shard.requestId, ...addressOf(shard) };
-    shard.defer(shard.env.SWEEPS.send(message, { delaySeconds }));
+    shard.defer(sendSweep(shard, 'erasedCustomers', delaySeconds));
   }
   return { taken, end: emptyOrBound(due.length < CUSTOMERS_MAX && taken === due.length) };
 }

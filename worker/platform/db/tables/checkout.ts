@@ -103,10 +103,7 @@ export const endedSessions = sqliteTable(
     updatedAt: instant('updated_at').notNull(),
     version: integer('version').notNull(),
   },
-  (table) => [
-    uniqueIndex('ended_sessions_by_nonce').on(table.livemode, table.nonce).where(sql`nonce IS NOT NULL`),
-    index('ended_sessions_by_ref').on(table.merchantId, table.livemode, table.customerRef).where(sql`customer_ref IS NOT NULL`),
-  ],
+  (table) => [uniqueIndex('ended_sessions_by_nonce').on(table.livemode, table.nonce).where(sql`nonce IS NOT NULL`)],
 );
 
 export type PaymentSession = typeof paymentSessions.$inferSelect;

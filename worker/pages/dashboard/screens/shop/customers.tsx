@@ -135,14 +135,7 @@ export const CUSTOMER: Definition = {
             />
           </ActForm>
         </section>
-        <section>
-          <h2>Merge</h2>
-          <p>Everything that another customer has moves here for good: payments, receipts, uses and time.</p>
-          <ActForm screen={screen} act="merge" submit="Merge into this customer" isFinal>
-            <TextField screen={screen} act="merge" name="other" label="Id or reference of the other customer" max={180} />
-            <ConfirmField screen={screen} act="merge" name="merge" />
-          </ActForm>
-        </section>
+        <Merge screen={screen} />
         <Erase screen={screen} customer={value} />
         {timeline.ok && timeline.value.items.length > 0 && <Timeline screen={screen} items={timeline.value.items} />}
       </>
@@ -275,3 +268,14 @@ const Erase = ({ screen, customer }: { screen: Screen; customer: Customer }) =>
       </ActForm>
     </section>
   ) : null;
+
+const Merge = ({ screen }: { screen: Screen }) => (
+  <section>
+    <h2>Merge</h2>
+    <p>Everything that another customer has moves here for good: payments, receipts, uses and time.</p>
+    <ActForm screen={screen} act="merge" submit="Merge into this customer" isFinal>
+      <TextField screen={screen} act="merge" name="other" label="Id or reference of the other customer" max={180} />
+      <ConfirmField screen={screen} act="merge" name="merge" />
+    </ActForm>
+  </section>
+);
