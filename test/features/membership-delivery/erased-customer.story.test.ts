@@ -11,7 +11,7 @@ describe('membership delivery of an erased customer', () => {
     const [chat, user] = ['-1430000000000001', '430000000000002'];
     await w.claim(ada, 'telegram', chat);
     const club = await w.club(ada, { provider: 'telegram', chat_id: chat }, { grace_hours: 0 });
-    const storeCopy = await watchCopy(w, ada, club.product_id, 'member-1');
+    const storeCopy = await watchCopy(w, ada, club.product_id, { customerRef: 'member-1' });
     await w.join(club, user, { input: { customer_ref: 'member-1' } });
     await w.settleDown();
     for (let round = 0; round < 3; round++) {
