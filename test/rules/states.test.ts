@@ -3,7 +3,6 @@ import { ApiError } from '#core/errors.ts';
 import {
   ACCOUNT,
   AUTHORIZATION,
-  CUSTOMER,
   DELIVERY,
   DOMAIN,
   ENDPOINT,
@@ -231,13 +230,6 @@ const PROMISES: Record<string, Promised> = {
       `${state} -resolve-> resolved`,
       `${state} -close-> closed`,
     ]),
-  },
-  customers: {
-    machine: CUSTOMER,
-    table: 'customers',
-    transitions: ['beginErasure', 'erase', 'return'],
-    terminal: [],
-    edges: ['active -beginErasure-> erasing', 'erasing -erase-> erased', 'erased -return-> active'],
   },
 };
 /** Projections of an object's state. They have no machine of their own. */

@@ -427,15 +427,6 @@ export interface CustomerErasureRequestedEvent extends Omit<Event, 'type' | 'dat
   };
 }
 
-/** A customer was erased. */
-export interface CustomerErasedEvent extends Omit<Event, 'type' | 'data'> {
-  type: 'customer.erased';
-  data: {
-    object: CustomerRecord;
-    previous?: PreviousValues;
-  };
-}
-
 /** Event of a type that this version knows. Narrow it by `type`. */
 export type SvcEvent =
   | PaymentCreatedEvent
@@ -481,8 +472,7 @@ export type SvcEvent =
   | WebhookEndpointChangedEvent
   | CustomerUpdatedEvent
   | CustomerMergedEvent
-  | CustomerErasureRequestedEvent
-  | CustomerErasedEvent;
+  | CustomerErasureRequestedEvent;
 
 export type EventType =
   | 'payment.created'
@@ -528,8 +518,7 @@ export type EventType =
   | 'webhook.endpoint_changed'
   | 'customer.updated'
   | 'customer.merged'
-  | 'customer.erasure_requested'
-  | 'customer.erased';
+  | 'customer.erasure_requested';
 
 /** Event of one type: `EventOf<'payment.confirmed'>`. */
 export type EventOf<T extends EventType> = Extract<SvcEvent, { type: T }>;
@@ -580,5 +569,4 @@ export const KNOWN_EVENTS: readonly EventType[] = [
   'customer.updated',
   'customer.merged',
   'customer.erasure_requested',
-  'customer.erased',
 ];

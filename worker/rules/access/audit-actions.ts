@@ -23,7 +23,6 @@ export const AUDIT_ACTIONS = [
   'chat.claim_started',
   'chat.released',
   'customer.created',
-  'customer.erased',
   'customer.exported',
   'customer.merged',
   'customer.portal_opened',
