@@ -99,9 +99,9 @@ export async function redeemTicket(
     noteRefusedSignIn(ctx, async () => account, { method: 'factor', reason: refusalReasonOf(error) });
     throw error;
   });
-  const { id, joining } = ticket;
-  return orForget(ctx, joining ? [id, joining.used.id] : [id], async () => {
-    const isJoined = joining !== undefined && (await linkJoining(home, account, joining));
+  return orForget(ctx, [ticket.id], async (used) => {
+    const { joining } = ticket;
+    const isJoined = joining !== undefined && (await linkJoining(home, account, joining, used));
     const method = isJoined ? joining.provider : ticket.method;
     return { account, signIn: await beginProven(home, account, method, origin, proven) };
   });

@@ -105,9 +105,18 @@ export const newJoining = (ctx: Ctx, provider: SignInProvider, { subject, email 
   used: { id: `join:${randomText()}`, expiresAt: ctx.wallNow + LIFE_MS },
 });
 
-/** Links the identity of a ticket after the proof of the factor. Returns false if its proof was used before, or the identity is linked otherwise. */
-export async function linkJoining(ctx: Shard, account: Account, { provider, used, ...identity }: JoiningIdentity): Promise<boolean> {
+/**
+ * Links the identity of a ticket after the proof of the factor, and adds the use of its proof to `uses`. Returns false if the proof was used
+ * before, or the identity is linked otherwise.
+ */
+export async function linkJoining(
+  ctx: Shard,
+  account: Account,
+  { provider, used, ...identity }: JoiningIdentity,
+  uses: string[],
+): Promise<boolean> {
   if (!(await takeState(globalOf(ctx).db, used.id, used.expiresAt))) return false;
+  uses.push(used.id);
   return addIdentity(ctx, account, provider, identity);
 }
 
@@ -153,10 +162,13 @@ export async function joinAccount(
   });
 }
 
-/** Runs the effect of tickets that were used. Forgets their use if a service was unavailable, so that the call can be repeated. */
-export async function orForget<T>(ctx: Ctx, used: readonly string[], run: () => Promise<T>): Promise<T> {
+/**
+ * Runs the effect of tickets that were used. Forgets their use, and what `run` adds to it, if a service was unavailable, so that the call can be
+ * repeated.
+ */
+export async function orForget<T>(ctx: Ctx, used: string[], run: (used: string[]) => Promise<T>): Promise<T> {
   try {
-    return await run();
+    return await run(used);
   } catch (error) {
     if (error instanceof ApiError && error.code === 'temporarily_unavailable')
       for (const id of used) ctx.defer(forgetState(globalOf(ctx).db, id));

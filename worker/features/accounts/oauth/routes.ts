@@ -72,7 +72,12 @@ async function finish(
 async function endFormer(c: RouteContext): Promise<void> {
   const former = parse(c.req.header('Cookie') ?? '', SESSION_COOKIE)[SESSION_COOKIE];
   const claims = former === undefined ? null : await readToken(c.var.ctx, former);
-  if (claims) await personObject(c.var.ctx, claims.sub).endSession(claims.sid, c.var.ctx.wallNow);
+  if (!claims) return;
+  // The sign-in is stored already, so a failure here does not end it.
+  const { ctx } = c.var;
+  await personObject(ctx, claims.sub)
+    .endSession(claims.sid, ctx.wallNow)
+    .catch((error: unknown) => ctx.note(`former session: ${formatErrorChain(error)}`));
 }
 
 /** Path after a sign-in: where the sign-in page would lead, if that began it. */
