@@ -1059,7 +1059,7 @@ export interface UpdateProductRequest {
   usage_units?: number | null;
   /** Name of the units on the checkout page, such as `requests`. */
   unit_name?: string | null;
-  /** Solana wallet that receives the payments. */
+  /** Solana wallet that receives the payments. Needs `payouts:write`. */
   payout_wallet?: string | null;
   /** Hours of delivered access after the paid time, for late renewals. */
   grace_hours?: number;
@@ -1180,7 +1180,7 @@ export interface CreateProductRequest {
   usage_units?: number | null;
   /** Name of the units on the checkout page, such as `requests`. */
   unit_name?: string;
-  /** Solana wallet that receives the payments. Defaults to the wallet of the rail, then of the account. A product without any cannot be sold. */
+  /** Solana wallet that receives the payments. Defaults to the wallet of the rail, then of the account. A product without any cannot be sold. Needs `payouts:write`. */
   payout_wallet?: string;
   /** Hours of delivered access after the paid time, for late renewals. */
   grace_hours?: number;

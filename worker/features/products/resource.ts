@@ -72,7 +72,7 @@ const terms = {
     .max(64)
     .optional()
     .describe(
-      'Solana wallet that receives the payments. Defaults to the wallet of the rail, then of the account. A product without any cannot be sold.',
+      'Solana wallet that receives the payments. Defaults to the wallet of the rail, then of the account. A product without any cannot be sold. Needs `payouts:write`.',
     ),
   grace_hours: integer(0, 8760).optional().describe('Hours of delivered access after the paid time, for late renewals.'),
   session_seconds: integer(300, 3600).optional().describe('Duration of a checkout session, 300 to 3600 seconds; 900 by default.'),
@@ -142,7 +142,7 @@ export const UpdateProductRequest = z
       .optional()
       .describe('Your own name for the product: up to 180 characters, unique within its mode. Send either this or `product_id`.'),
     access_app_id: orNull(idOf<AppId>()).optional().describe('Identifier of the application that the product belongs to.'),
-    payout_wallet: orNull(terms.payout_wallet).optional().describe('Solana wallet that receives the payments.'),
+    payout_wallet: orNull(terms.payout_wallet).optional().describe('Solana wallet that receives the payments. Needs `payouts:write`.'),
     description: orNull(terms.description).optional().describe('Description of the product, as buyers see it.'),
     unit_name: orNull(terms.unit_name).optional().describe('Name of the units on the checkout page, such as `requests`.'),
     metadata: MetadataPatch.optional().describe(
