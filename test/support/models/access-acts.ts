@@ -1,125 +1,40 @@
 import { expect } from 'vitest';
-import type { ApiError } from '#core/errors.ts';
 import type { AccountId } from '#core/ids.ts';
 import { notMeToken } from '#features/accounts/not-me/link.ts';
 import { getAccount } from '#features/accounts/store.ts';
-import { type Env, newCtx } from '#platform/context.ts';
+import { newCtx } from '#platform/context.ts';
 import { homeOf } from '#platform/db/directory.ts';
-import type { GivenRole, Role } from '#rules/access/roles.ts';
-import { tokenSignedIn } from '../clients/session.ts';
 import { Authenticator } from '../people/authenticator.ts';
-import type { App } from '../people/authenticator-app.ts';
-import { addApp, beginPasskey, logInAgain } from '../people/factors.ts';
-import { actingToken, join } from '../people/team.ts';
-import { MailWorld } from '../servers/mail.ts';
-import type { Merchant } from '../world.ts';
+import { addApp, beginPasskey } from '../people/factors.ts';
+import { join } from '../people/team.ts';
+import {
+  type Act,
+  accessWorld,
+  actOn,
+  endSessions,
+  GIVEN_ROLES,
+  hasFactor,
+  insist,
+  isMember,
+  MAKES_KEYS,
+  type Method,
+  type ModelAccount,
+  type ModelPerson,
+  memberAt,
+  openSessionsOf,
+  ownerIn,
+  ownerToken,
+  pick,
+  signIn,
+} from './access-model.ts';
 
-export const accessWorld = new MailWorld();
 const w = accessWorld;
-
-type Method = 'passkey_added' | 'passkey_removed' | 'totp_added' | 'totp_removed';
-
-/** Person as the model knows it. Times in epoch ms. */
-export interface ModelPerson {
-  own: Merchant;
-  role: Role | null;
-  joinedAt: number;
-  roleAt: number;
-  hasPassword: boolean;
-  passkey: { device: Authenticator; id: string; at: number } | null;
-  app: { app: App; at: number } | null;
-  /** Number of changes that an email must report. */
-  emailed: Record<Method, number>;
-  /** Those that an entry must report. The log of an account that was handed over shows its members nothing of the former owner's sign-in. */
-  entered: Record<Method, number>;
-  /** Newest change that the person can dispute. */
-  disputable: { change: 'passkey_added' | 'totp_added'; at: number; isUsed: boolean } | null;
-}
-
-interface ModelSession {
-  by: ModelPerson;
-  token: string;
-  isOpen: boolean;
-  /** True if the session began with a factor. */
-  isProven: boolean;
-  passkeyId: string | null;
-}
-
-interface ModelKey {
-  id: string;
-  raw: string;
-  by: ModelPerson;
-  at: number;
-  reads: 'all' | 'products' | 'receipts';
-  isRevoked: boolean;
-  isRolled: boolean;
-}
-
-/** Account as the model knows it. Its id is that of the first owner. */
-export interface ModelAccount {
-  userId: string;
-  people: ModelPerson[];
-  sessions: ModelSession[];
-  keys: ModelKey[];
-  transfers: number;
-}
-
-/** `n` chooses the object. `env` may lose a connection. Each act is repeated until it is answered, as a client repeats it. */
-type Act = (account: ModelAccount, n: number, env: Env) => Promise<void>;
-
-const pick = <T>(items: readonly T[], n: number): T | undefined => items[n % Math.max(items.length, 1)];
-export const GIVEN_ROLES: GivenRole[] = ['admin', 'developer', 'finance', 'support', 'viewer'];
-const MAKES_KEYS: (Role | null)[] = ['owner', 'admin', 'developer'];
-const isMember = ({ role }: ModelPerson): boolean => role !== null;
-const ownerIn = ({ people }: ModelAccount): ModelPerson => people.find(({ role }) => role === 'owner')!;
-const memberAt = ({ people }: ModelAccount, n: number) =>
-  pick(
-    people.filter(({ role }) => role !== null && role !== 'owner'),
-    n,
-  );
-const hasFactor = ({ passkey, app }: ModelPerson): boolean => passkey !== null || app !== null;
-const openSessionsOf = ({ sessions }: ModelAccount, by: ModelPerson) => sessions.filter((one) => one.isOpen && one.by === by);
-const endSessions = (account: ModelAccount, by: ModelPerson) => {
-  for (const session of openSessionsOf(account, by)) session.isOpen = false;
-};
-
-/** Calls with the faulty environment, then with the real one until the service answers. */
-async function insist(env: Env, method: string, path: string, { key, body }: { key?: string; body?: object }) {
-  // The other acts have one effect by their own nature. A lost key would be leased for a while.
-  const headers = path === '/v1/keys' ? { 'Idempotency-Key': crypto.randomUUID() } : undefined;
-  const options = { ...(key && { key }), body, headers };
-  let answer = await w.call(method, path, { ...options, env });
-  for (let tries = 0; tries < 3 && answer.status >= 500; tries++) answer = await w.call(method, path, options);
-  return answer;
-}
-
-async function signInWith(device: Authenticator): Promise<string> {
-  const { body: begun } = await w.call('POST', '/v1/auth/passkey/options', { body: {} });
-  const response = await device.get(begun.options);
-  return (await w.call('POST', '/v1/auth/passkey', { body: { ceremony_id: begun.ceremony_id, response } })).body.token;
-}
-
-/** Signs in with what the person has. Each code of an app is used once, so an act signs a person in once. */
-async function signIn({ own, passkey, app }: ModelPerson): Promise<string> {
-  if (passkey) return signInWith(passkey.device);
-  if (!app) return tokenSignedIn(w, own.userId, 0);
-  const refused = await tokenSignedIn(w, own.userId, 0).then(
-    () => null,
-    (error: ApiError) => error,
-  );
-  expect(refused?.code).toBe('factor_required');
-  const body = { ticket: refused!.options.meta!.ticket, totp: app.app.code() };
-  return (await w.call('POST', '/v1/auth/factor', { body })).body.token;
-}
-
-const actOn = (account: ModelAccount, token: string): Promise<string> => actingToken(w, { token }, account);
-const ownerToken = async (account: ModelAccount): Promise<string> => actOn(account, await signIn(ownerIn(account)));
 
 const ofSessions: Record<string, Act> = {
   signIn: async (account, n) => {
     const by = pick(account.people.filter(isMember), n)!;
-    if (hasFactor(by) && by.hasPassword && n % 2 === 0) {
-      const refused = await logInAgain(w, by.own);
+    if (hasFactor(by) && by.password !== null && n % 2 === 0) {
+      const refused = await w.call('POST', '/v1/auth/login', { body: { email: by.own.email, password: by.password } });
       expect([refused.status, refused.body.code]).toEqual([401, 'factor_required']);
     }
     const token = await actOn(account, await signIn(by));
@@ -285,7 +200,7 @@ const ofFactors: Record<string, Act> = {
     if (!person) return;
     const { id } = person.passkey!;
     const removed = await insist(env, 'DELETE', `/v1/account/passkeys/${id}`, { key: await signIn(person) });
-    if (!person.hasPassword) {
+    if (person.password === null) {
       expect([removed.status, removed.body.meta?.reason]).toEqual([409, 'last_way_in']);
       return;
     }
@@ -293,6 +208,7 @@ const ofFactors: Record<string, Act> = {
     expect([204, 401], JSON.stringify(removed.body)).toContain(removed.status);
     for (const session of account.sessions) if (session.passkeyId === id) session.isOpen = false;
     person.passkey = null;
+    dropCodes(person);
     addChange(account, person, 'passkey_removed');
   },
   addApp: async (account, n) => {
@@ -311,7 +227,43 @@ const ofFactors: Record<string, Act> = {
     const removed = await insist(env, 'DELETE', '/v1/account/totp', { key: await signIn(person) });
     expect(removed.status, JSON.stringify(removed.body)).toBe(204);
     person.app = null;
+    dropCodes(person);
     addChange(account, person, 'totp_removed');
+  },
+  renewCodes: async (account, n, env) => {
+    const person = pick(
+      account.people.filter((one) => isMember(one) && hasFactor(one)),
+      n,
+    );
+    if (!person) return;
+    const renewed = await insist(env, 'POST', '/v1/account/recovery-codes', { key: await signIn(person) });
+    expect(renewed.status, JSON.stringify(renewed.body)).toBe(200);
+    person.codes = renewed.body.recovery_codes;
+    addChange(account, person, 'recovery_codes');
+  },
+  useCode: async (account, n) => {
+    const person = pick(
+      account.people.filter((one) => isMember(one) && one.password !== null && one.codes.length > 0),
+      n,
+    );
+    if (!person) return;
+    const asked = await w.call('POST', '/v1/auth/login', { body: { email: person.own.email, password: person.password } });
+    const body = { ticket: asked.body.meta.ticket, recovery_code: person.codes.pop() };
+    const { status, body: proven } = await w.call('POST', '/v1/auth/factor', { body });
+    expect(status, JSON.stringify(proven)).toBe(200);
+    account.sessions.push({ by: person, token: await actOn(account, proven.token), isOpen: true, isProven: true, passkeyId: null });
+    addChange(account, person, 'recovery_code_used');
+  },
+  changePassword: async (account, n, env) => {
+    const person = pick(account.people.filter(isMember), n)!;
+    const password = `staple ${person.emailed.password} of ${person.own.userId}`;
+    const body = { ...(person.password !== null && { current_password: person.password }), new_password: password };
+    const changed = await insist(env, 'PATCH', '/v1/account/me/security', { key: await signIn(person), body });
+    // The change ends the session of the call, which a repeated call finds ended.
+    expect([undefined, 'invalid_authorization'], JSON.stringify(changed.body)).toContain(changed.body.code);
+    person.password = password;
+    endSessions(account, person);
+    addChange(account, person, 'password');
   },
   dispute: async (account, n, env) => {
     const person = pick(
@@ -330,10 +282,15 @@ const ofFactors: Record<string, Act> = {
   },
 };
 
+/** The codes end with the last factor. */
+const dropCodes = (person: ModelPerson): void => {
+  if (!hasFactor(person)) person.codes = [];
+};
+
 /** Ends in the model what a dispute ends. Acts are seconds apart, so none is within the slack of another. */
 function undoSince(account: ModelAccount, person: ModelPerson, since: number): void {
   endSessions(account, person);
-  person.hasPassword = false;
+  Object.assign(person, { password: null, codes: [] });
   if (person.passkey && person.passkey.at >= since) person.passkey = null;
   if (person.app && person.app.at >= since) person.app = null;
   if (person.role !== 'owner') return;

@@ -8,7 +8,8 @@ import { letTimeRun, setTime } from '../runner/clock.ts';
 import { testEnv } from '../runner/env.ts';
 import { verifyAddress } from '../servers/mail.ts';
 import type { Merchant } from '../world.ts';
-import { ACCESS_ACTS, GIVEN_ROLES, type ModelAccount, type ModelPerson, accessWorld as w } from './access-acts.ts';
+import { ACCESS_ACTS } from './access-acts.ts';
+import { CHANGES, GIVEN_ROLES, type Method, type ModelAccount, type ModelPerson, accessWorld as w } from './access-model.ts';
 
 /** Time between two acts. Each code of an authenticator app is of another step. */
 const ACT_MS = 31_000;
@@ -20,9 +21,9 @@ function losing(at: number, isLost: 'before' | 'after' | 'never'): Env {
   return withFaults(w.env, { [isLost]: ({ number }: { number: number }) => number === at }).env;
 }
 
-const noChanges = () => ({ passkey_added: 0, passkey_removed: 0, totp_added: 0, totp_removed: 0 });
+const noChanges = () => Object.fromEntries(Object.keys(CHANGES).map((change) => [change, 0])) as Record<Method, number>;
 const newPerson = (own: Merchant, role: Role): ModelPerson => ({
-  ...{ own, role, joinedAt: 0, roleAt: 0, hasPassword: true, passkey: null, app: null, disputable: null },
+  ...{ own, role, joinedAt: 0, roleAt: 0, password: 'correct horse battery', passkey: null, app: null, codes: [], disputable: null },
   ...{ emailed: noChanges(), entered: noChanges() },
 });
 
@@ -69,8 +70,8 @@ const countAlerts = (personId: string, change: string) =>
 /** Compares the entries and emails of sign-in methods, and the entries of keys and of the owner, with the acts. */
 async function checkRecords({ userId, people, keys, transfers }: ModelAccount, seen: string): Promise<void> {
   for (const { own, emailed, entered } of people)
-    for (const change of Object.keys(emailed) as (keyof typeof emailed)[]) {
-      const found = [await countEntries(own.userId, `person.${change}`), await countAlerts(own.userId, change)];
+    for (const change of Object.keys(CHANGES) as Method[]) {
+      const found = [await countEntries(own.userId, CHANGES[change]), await countAlerts(own.userId, change)];
       expect([change, ...found], seen).toEqual([change, entered[change], emailed[change]]);
     }
   for (const [action, isRolled] of [
