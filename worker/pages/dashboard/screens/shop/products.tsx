@@ -49,7 +49,13 @@ const ASSETS = [
 ] as const;
 
 const isToPublish = (plan: Plan | null): boolean => plan !== null && ['unpublished', 'outdated'].includes(plan.status);
-const stateOf = ({ status, payout_wallet: wallet }: Product, plan: Plan | null = null): string =>
+/** Plan of a template that renews by itself. Null for another, and for one without a plan. */
+async function readPlan({ operations, mode }: Screen, { product_id, renewal_mode, status }: Product): Promise<Plan | null> {
+  if (renewal_mode !== 'AUTOMATIC' || status === 'archived') return null;
+  const plan = await operations.call<Plan>('getSubscriptionPlan', { params: { product_id }, query: { mode } });
+  return plan.ok ? plan.value : null;
+}
+const stateOf = ({ status, payout_wallet: wallet }: Product, plan: Plan | null): string =>
   status === 'archived' ? 'Archived' : wallet === undefined ? 'Needs a payout wallet' : isToPublish(plan) ? 'Plan to publish' : 'On sale';
 
 export const PRODUCTS: Definition = {
@@ -72,7 +78,7 @@ export const PRODUCTS: Definition = {
         </a>
       </p>
     ),
-    row: (product, screen) => (
+    row: async (product, screen) => (
       <tr>
         <th scope="row">
           <a href={linkTo(screen, `/dashboard/templates/${product.product_id}`)}>
@@ -81,7 +87,7 @@ export const PRODUCTS: Definition = {
         </th>
         <td>{amountOf(product.price)}</td>
         <td>{periodOf(product.access_period_days)}</td>
-        <td>{stateOf(product)}</td>
+        <td>{stateOf(product, await readPlan(screen, product))}</td>
       </tr>
     ),
   }),
@@ -203,9 +209,7 @@ export const PRODUCT: Definition = {
     ]);
     if (!product.ok) return product;
     const { value } = product;
-    const renews = value.renewal_mode === 'AUTOMATIC';
-    const published = renews ? await operations.call<Plan>('getSubscriptionPlan', { params, query: { mode } }) : null;
-    const plan = published?.ok ? published.value : null;
+    const plan = await readPlan(screen, value);
     return (
       <>
         <section>
