@@ -6,6 +6,7 @@ import {
   type Addition,
   type EntitlementKey,
   type EntitlementSnapshot,
+  emptyBalance,
   isUse,
   planAddition,
   planConsume,
@@ -61,12 +62,14 @@ export class EntitlementObject extends DurableObject<Env> implements Entitlement
       passTime: () => this.#holding.passTime(),
       isUse: (before, after) => !after.merged && before.endsSeenThrough === after.endsSeenThrough && isUse(before.balance, after.balance),
       publish: async (held, events, { now, requestId }) => {
-        const queue = held.identity!.livemode ? this.env.JOBS : this.env.SANDBOX;
+        // Forgotten meanwhile.
+        if (!held.identity) return;
+        const queue = held.identity.livemode ? this.env.JOBS : this.env.SANDBOX;
         const moved = movedOf(held);
         const projection = { snapshot: projectionOf(held, now), events, ...(moved ? { moved } : {}) };
         await queue.send({ kind: 'projectEntitlement', projection, requestId });
       },
-      storeUses: (held, { now, requestId }) => this.storeUses(projectionOf(held, now), requestId),
+      storeUses: async (held, { now, requestId }) => !held.identity || this.storeUses(projectionOf(held, now), requestId),
     });
     this.#holding = new Holding(this.#ledger);
   }
@@ -215,8 +218,17 @@ export class EntitlementObject extends DurableObject<Env> implements Entitlement
   read(called: Called): Promise<EntitlementSnapshot | null> {
     return this.#ledger.run(called, () => {
       const { mergedInto } = this.#holding;
-      if (this.#holding.balance.version === 0) return null;
+      if (this.#ledger.state.identity === null || this.#holding.balance.version === 0) return null;
       return { ...this.#holding.snapshot, ...(mergedInto === null ? {} : { mergedInto }) };
+    });
+  }
+
+  forget(called: Called): Promise<boolean> {
+    return this.#ledger.run(called, () => {
+      if (!this.#ledger.isPublished) return false;
+      const { balance } = this.#holding;
+      if (this.#ledger.state.identity) this.#ledger.forget({ ...EMPTY_STATE, balance: { ...emptyBalance(), version: balance.version } });
+      return true;
     });
   }
 

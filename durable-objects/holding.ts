@@ -98,7 +98,7 @@ export class Holding {
 
   mergeAway(into: MergeTarget): Moved | null {
     const { state, now } = this.#ledger;
-    if (state.balance.version === 0) return null;
+    if (state.identity === null || state.balance.version === 0) return null;
     if (!state.merged) {
       const balance = { ...state.balance, version: state.balance.version + 1, updatedAt: now };
       this.#ledger.state = { ...state, balance, merged: { at: now, into } };

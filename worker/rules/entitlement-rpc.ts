@@ -169,6 +169,10 @@ export interface EntitlementRpc {
   /** Acknowledges what the database stores. Safe if late, repeated or out of order. */
   published(projected: Projected): Promise<void>;
   read(called: Called): Promise<EntitlementSnapshot | null>;
+  /**
+   * Forgets the customer, what was granted, and all keys. Versions and ids of consumptions go on. False while an event waits to be stored.
+   */
+  forget(called: Called): Promise<boolean>;
   /** Deletes a sandbox entitlement permanently. Throws for a live one. */
   erase(): Promise<void>;
 }

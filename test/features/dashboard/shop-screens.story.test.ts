@@ -259,6 +259,18 @@ describe('customer screens', () => {
     });
   });
 
+  it('a customer is erased once the reference is typed, and its page shows that', async () => {
+    const owner = await w.merchant();
+    const { customer_id } = (await w.call('POST', '/v1/customers', { key: owner.key, body: { customer_ref: 'user-9', name: 'Ada' } })).body;
+    const browser = await signedIn(owner.email);
+    const path = `/dashboard/customers/${customer_id}`;
+    const act = { act: 'erase', idempotency_key: fieldOf((await browser.get(path)).text, 'erase', 'idempotency_key') };
+    expect((await browser.post(path, { ...act, confirm: 'Ada' })).status).toBe(422);
+    expect((await browser.post(path, { ...act, confirm: 'user-9' })).location).toBe(path);
+    const { text } = await browser.get(path);
+    expect([text.includes('erasing'), text.includes('value="erase"')]).toEqual([true, false]);
+  });
+
   it('a customer is exported by the owner, who finds the link, and by nobody beyond the role or the account', async () => {
     const owner = await w.merchant();
     const noted = async (key: string): Promise<string> => {

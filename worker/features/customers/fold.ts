@@ -8,7 +8,9 @@ import type { StoredEvent } from '#platform/db/tables/events.ts';
 import { type Counts, countsOf } from '#rules/analytics/metrics.ts';
 import type { Customer } from '#rules/balance.ts';
 import type { EventType } from '#rules/events.ts';
-import { listFoldedCustomers, listNamedWallets, upsertFolded } from './fold.store.ts';
+import { CUSTOMER } from '#rules/states.ts';
+import { listErasedIds, listFoldedCustomers, listNamedWallets, upsertFolded } from './fold.store.ts';
+import { UNMERGED } from './store.ts';
 
 /** Further event types that the fold reads. */
 export const CUSTOMER_EVENT_TYPES = ['entitlement.granted', 'metered_session.opened'] as const satisfies readonly EventType[];
@@ -33,7 +35,7 @@ interface CountedEvent {
 interface Sighting {
   id: CustomerId;
   customer: Customer;
-  merchantId: string;
+  merchantId: AccountId;
   livemode: boolean;
   firstAt: number;
   /** Time of the last event that showed the customer. 0: none. */
@@ -79,15 +81,32 @@ export async function planFoldedCustomers(db: Db, events: readonly CountedEvent[
     .filter((one) => Object.keys(one.counts).length > 0 || (!isPayment(one) && SHOWING.has(one.event.type)));
   const unnamed = counted.filter((one) => isPayment(one) && objectOf(one.event).customer_ref === undefined);
   const named = await listNamedWallets(db, [...new Set(unnamed.map(({ event }) => event.subjectId as PaymentId))]);
-  const seen = merge(counted, named);
+  const [seen, known] = await loadSightings(db, merge(counted, named));
   if (seen.length === 0) return [];
+  const rows = seen.flatMap((sighting) => rowAfter(known.get(sighting.id) ?? null, sighting) ?? []);
+  const buyers = seen.flatMap((sighting) => newBuyersIn(known.get(sighting.id) ?? null, sighting));
+  return [...(rows.length === 0 ? [] : [upsertFolded(db, rows)]), ...planSellers(db, buyers)];
+}
+
+/**
+ * Loads the rows of sighted customers. A reference that was erased names the customer of before, and one that is used since an erasure
+ * names the next customer from then on.
+ */
+async function loadSightings(db: Db, found: Sighting[]): Promise<[Sighting[], Map<CustomerId, CustomerRow>]> {
+  const erased = await listErasedIds(db, found);
+  const seen = found.map((sighting) => ({ ...sighting, id: erased.get(sighting.id) ?? sighting.id }));
   const known = await listFoldedCustomers(
     db,
     seen.map(({ id }) => id),
   );
-  const rows = seen.flatMap((sighting) => rowAfter(known.get(sighting.id) ?? null, sighting) ?? []);
-  const buyers = seen.flatMap((sighting) => newBuyersIn(known.get(sighting.id) ?? null, sighting));
-  return [...(rows.length === 0 ? [] : [upsertFolded(db, rows)]), ...planSellers(db, buyers)];
+  const nextOf = ({ id, firstAt }: Sighting): CustomerId | null => {
+    const row = known.get(id);
+    return row?.nextId && firstAt > row.erasedAt! ? row.nextId : null;
+  };
+  const next = seen.flatMap((sighting) => nextOf(sighting) ?? []);
+  if (next.length === 0) return [seen, known];
+  const rows = await listFoldedCustomers(db, next);
+  return [seen.map((sighting) => ({ ...sighting, id: nextOf(sighting) ?? sighting.id })), new Map([...known, ...rows])];
 }
 
 /**
@@ -117,11 +136,11 @@ function merge(events: readonly CountedEvent[], named: ReadonlyMap<string, strin
     const { payer_wallet: payer, customer: { email } = {} } = objectOf(event);
     const key = 'walletAddress' in customer ? [customer.walletAddress] : [];
     seen.set(id, {
-      ...{ id, customer, merchantId, livemode },
+      ...{ id, customer, merchantId: merchantId as AccountId, livemode },
       firstAt: Math.min(before?.firstAt ?? createdAt, createdAt),
       shownAt: Math.max(before?.shownAt ?? 0, SHOWING.has(type) ? createdAt : 0),
       wallets: newest([...(payer === undefined ? [] : [payer]), ...key], before?.wallets),
-      emails: newest(email === undefined ? [] : [email], before?.emails),
+      emails: newest(email ? [email] : [], before?.emails),
       hasPaid: (before?.hasPaid ?? false) || !isGrant(event),
       counts: countsOf(before?.counts, counts),
     });
@@ -158,17 +177,19 @@ function rowAfter(known: CustomerRow | null, { id, customer, merchantId, livemod
         name: null,
         company: null,
         metadata: {},
-        mergedInto: null,
+        ...UNMERGED,
       },
       ...{ wallets: seen.wallets, emails: seen.emails, totals: storable(seen.counts) },
       ...{ firstSeenAt: seen.firstAt, lastSeenAt: lastAt, createdAt: seen.firstAt, updatedAt: seen.firstAt, version: 1 },
     };
   const isSame = Object.keys(seen.counts).length === 0 && hasAll(known.wallets, seen.wallets) && hasAll(known.emails, seen.emails);
   if (isSame && seen.shownAt < known.lastSeenAt + SEEN_EVERY_MS) return null;
+  const hasReturned = known.status === 'erased' && known.walletAddress !== null && seen.shownAt > known.erasedAt!;
   return {
     ...known,
+    status: hasReturned ? CUSTOMER.next(known.status, 'return') : known.status,
     wallets: newest(seen.wallets, known.wallets),
-    emails: newest(seen.emails, known.emails),
+    emails: known.status === 'active' || hasReturned ? newest(seen.emails, known.emails) : [],
     totals: storable(countsOf(parseTotals(known.totals), seen.counts)),
     lastSeenAt: Math.max(known.lastSeenAt, seen.shownAt),
   };

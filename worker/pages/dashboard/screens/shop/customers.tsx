@@ -24,6 +24,7 @@ interface Customer {
   access: { active: number; lapsed: number };
   first_seen_at: string;
   last_seen_at: string;
+  status: 'active' | 'erasing' | 'erased';
 }
 interface Held {
   product_id: string;
@@ -134,14 +135,8 @@ export const CUSTOMER: Definition = {
             />
           </ActForm>
         </section>
-        <section>
-          <h2>Merge</h2>
-          <p>Everything that another customer has moves here for good: payments, receipts, uses and time.</p>
-          <ActForm screen={screen} act="merge" submit="Merge into this customer" isFinal>
-            <TextField screen={screen} act="merge" name="other" label="Id or reference of the other customer" max={180} />
-            <ConfirmField screen={screen} act="merge" name="merge" />
-          </ActForm>
-        </section>
+        <Merge screen={screen} />
+        <Erase screen={screen} customer={value} />
         {timeline.ok && timeline.value.items.length > 0 && <Timeline screen={screen} items={timeline.value.items} />}
       </>
     );
@@ -182,6 +177,17 @@ export const CUSTOMER: Definition = {
         const from = found.value.items[0]?.customer_id ?? other;
         const merged = { params: paramsOf(screen), query, body: { from }, ...idempotent(form) };
         return acted(await screen.operations.call('mergeCustomer', merged));
+      },
+    },
+    erase: {
+      done: 'The customer is erased within five minutes.',
+      async run(screen, form) {
+        const about = { params: paramsOf(screen), query: { mode: screen.mode } };
+        const found = await screen.operations.call<Customer>('getCustomer', about);
+        if (!found.ok) return found;
+        const name = nameOf(found.value);
+        if (form.confirm?.trim() !== name) return notTyped(screen.c, name);
+        return acted(await screen.operations.call('eraseCustomer', { ...about, body: { end_access: true }, ...idempotent(form) }));
       },
     },
     save: {
@@ -230,6 +236,7 @@ const About = ({ screen, customer }: { screen: Screen; customer: Customer }) => 
     <Facts
       rows={[
         ['Your id', customer.customer_ref && <bdi>{customer.customer_ref}</bdi>],
+        ['Status', customer.status],
         ['Name', customer.name && <bdi>{customer.name}</bdi>],
         ['Company', customer.company?.name && <bdi>{customer.company.name}</bdi>],
         ['Wallets', customer.wallets.map(({ address }) => address).join(', ')],
@@ -248,5 +255,27 @@ const About = ({ screen, customer }: { screen: Screen; customer: Customer }) => 
         <a href={linkTo(screen, `/dashboard/customers/${customer.customer_id}/export`)}>Export</a>
       )}
     </p>
+  </section>
+);
+
+const Erase = ({ screen, customer }: { screen: Screen; customer: Customer }) =>
+  customer.status === 'active' && hasRole(screen.me.role as Role, 'privacy:write') ? (
+    <section>
+      <h2>Erase</h2>
+      <p>Access ends, and names, addresses and metadata are erased for good. Payments, receipts and wallets remain.</p>
+      <ActForm screen={screen} act="erase" submit="Erase" isFinal>
+        <ConfirmField screen={screen} act="erase" name={nameOf(customer)} />
+      </ActForm>
+    </section>
+  ) : null;
+
+const Merge = ({ screen }: { screen: Screen }) => (
+  <section>
+    <h2>Merge</h2>
+    <p>Everything that another customer has moves here for good: payments, receipts, uses and time.</p>
+    <ActForm screen={screen} act="merge" submit="Merge into this customer" isFinal>
+      <TextField screen={screen} act="merge" name="other" label="Id or reference of the other customer" max={180} />
+      <ConfirmField screen={screen} act="merge" name="merge" />
+    </ActForm>
   </section>
 );
