@@ -6,7 +6,6 @@ import {
   type Addition,
   type EntitlementKey,
   type EntitlementSnapshot,
-  emptyBalance,
   isUse,
   planAddition,
   planConsume,
@@ -167,8 +166,8 @@ export class EntitlementObject extends DurableObject<Env> implements Entitlement
       if (own?.isRefunded) return answerOf({ by: 'refunded' });
       if (last && !last.isRefunded) return answerOf({ by: own ? 'mine' : 'other', ...this.#consumption(last.tick, last) });
       const isTaken = consume.isAnswered && last === undefined;
-      if (isTaken || this.#holding.grants.find(paymentId)!.isRevoked) return answerOf({ by: 'none' });
-      // Units credited before the merge have moved, and the target may have used them.
+      if (isTaken || this.#holding.grants.find(paymentId)?.isRevoked !== false) return answerOf({ by: 'none' });
+      // Units credited before the merge have moved, and the target may have used them. A forgotten payment has none.
       if (this.#holding.mergedInto !== null) return answerOf({ by: 'none' });
       const made = this.#makeUse(credit.identity, `credit:${paymentId}:${consume.key}`, '', consume.units, paymentId);
       if (!made.ok) return answerOf({ by: 'none' });
@@ -223,11 +222,10 @@ export class EntitlementObject extends DurableObject<Env> implements Entitlement
     });
   }
 
-  forget(called: Called): Promise<boolean> {
+  forget({ through, ...called }: Called & { through: number }): Promise<boolean> {
     return this.#ledger.run(called, () => {
       if (!this.#ledger.isPublished) return false;
-      const { balance } = this.#holding;
-      if (this.#ledger.state.identity) this.#ledger.forget({ ...EMPTY_STATE, balance: { ...emptyBalance(), version: balance.version } });
+      this.#holding.forget(through);
       return true;
     });
   }
@@ -246,9 +244,10 @@ export class EntitlementObject extends DurableObject<Env> implements Entitlement
   }
 
   /** Applies a call unless a newer version of its payment has been seen, because calls may arrive in any order. */
-  #applyOutcome({ identity, paymentId, paymentVersion, ...called }: PaymentCall, judge: () => void): Promise<Redirected | null> {
+  #applyOutcome({ identity, paymentId, paidAt, paymentVersion, ...called }: PaymentCall, judge: () => void): Promise<Redirected | null> {
     return this.#ledger.run(called, () => {
       this.#holding.assertSame(identity);
+      if (this.#holding.isForgotten(paidAt) && !this.#holding.grants.find(paymentId)) return null;
       const elsewhere = this.#holding.redirect(paymentId);
       if (!elsewhere && this.#holding.grants.recordVersion(paymentId, paymentVersion)) judge();
       return elsewhere;

@@ -6,7 +6,7 @@ import type { World } from '../world.ts';
 /** Lets the times pass that an erasure waits for. */
 const skipWaits = () =>
   testEnv.DB.prepare(
-    "UPDATE customers SET erase_at = 0, erasure = json_set(erasure, '$.changedAt', 0, '$.requestedAt', 0) WHERE erase_at IS NOT NULL",
+    "UPDATE customers SET erase_at = 0, erasure = json_set(erasure, '$.takenAt', 0, '$.callsEndAt', 0) WHERE erase_at IS NOT NULL",
   ).run();
 
 export const erasuresLeft = async (): Promise<number> =>

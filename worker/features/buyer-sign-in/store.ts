@@ -27,7 +27,7 @@ export async function isErasedSince({ db }: Pick<Shard, 'db'>, customerId: Custo
     .from(customers)
     .where(
       sql`(id = ${boundId(customerId)} OR id = (SELECT merged_into FROM customers WHERE id = ${boundId(customerId)}))
-        AND (status = 'erasing' OR erased_at >= ${since})`,
+        AND (status <> 'active' OR (wallet_address IS NOT NULL AND erased_at >= ${since}))`,
     )
     .limit(1);
   return erased !== undefined;

@@ -53,6 +53,6 @@ export function upsertFolded(db: Db, rows: readonly CustomerRow[]): Write {
   return db.insert(customers).select(sql`SELECT ${sql.join(values, sql`, `)} FROM ${jsonRows(shown)}
     WHERE EXISTS (SELECT 1 FROM accounts a WHERE a.id = ${idField('merchantId')} AND a.status <> 'deleted')
     ON CONFLICT (id) DO UPDATE SET wallets = excluded.wallets, emails = iif(erased_at IS excluded.erased_at, excluded.emails, '[]'),
-      status = iif(status = 'erased' AND erased_at = excluded.erased_at, excluded.status, status), totals = excluded.totals,
+      status = iif(status = 'erased' AND erased_at = excluded.erased_at AND excluded.status = 'active', 'active', status), totals = excluded.totals,
       last_seen_at = max(last_seen_at, excluded.last_seen_at)`) as unknown as Write;
 }

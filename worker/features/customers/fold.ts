@@ -184,12 +184,13 @@ function rowAfter(known: CustomerRow | null, { id, customer, merchantId, livemod
     };
   const isSame = Object.keys(seen.counts).length === 0 && hasAll(known.wallets, seen.wallets) && hasAll(known.emails, seen.emails);
   if (isSame && seen.shownAt < known.lastSeenAt + SEEN_EVERY_MS) return null;
-  const hasReturned = known.status === 'erased' && known.walletAddress !== null && seen.shownAt > known.erasedAt!;
+  const isLater = known.walletAddress !== null && seen.shownAt > (known.erasedAt ?? 0);
+  const hasReturned = known.status === 'erased' && isLater;
   return {
     ...known,
     status: hasReturned ? CUSTOMER.next(known.status, 'return') : known.status,
     wallets: newest(seen.wallets, known.wallets),
-    emails: known.status === 'active' || hasReturned ? newest(seen.emails, known.emails) : [],
+    emails: known.status === 'active' || isLater ? newest(seen.emails, known.emails) : [],
     totals: storable(countsOf(parseTotals(known.totals), seen.counts)),
     lastSeenAt: Math.max(known.lastSeenAt, seen.shownAt),
   };

@@ -20,6 +20,8 @@ export const listPaid = (db: Db, paymentIds: PaymentId[]) =>
       customerWallet: payments.customerWallet,
       payerWallet: payments.payerWallet,
       terms: payments.terms,
+      createdAt: payments.createdAt,
+      confirmedAt: payments.confirmedAt,
       orphanedAt: payments.orphanedAt,
       accessRevokedAt: payments.accessRevokedAt,
       version: payments.version,

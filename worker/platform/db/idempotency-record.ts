@@ -44,7 +44,7 @@ export const toStoredAnswer = ({ status, body }: Answer): StoredAnswer => ({
 });
 
 type IdempotencyRecord = typeof idempotencyRecords.$inferSelect;
-const RETENTION_MS = 24 * HOUR;
+export const RETENTION_MS = 24 * HOUR;
 export const MONEY_RETENTION_MS = 30 * DAY;
 
 export const newRecord = (ctx: Ctx, request: IdempotentRequest, fence: number) => ({

@@ -3,14 +3,20 @@
  * @module
  */
 
+import { sha256Hex } from '#core/crypto.ts';
+import { utf8 } from '#core/encoding.ts';
+
 const ERASED_REF = /(?:^|:)erased:[0-9a-f]{8}$/;
 /** Reference of a sandbox session begins with the session's id, which the replacement retains: it selects the clock. */
 const SESSION = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}:/;
 
 export const isErasedRef = (ref: string): boolean => ERASED_REF.test(ref);
 
-/** Reference that replaces that of an erased customer. */
-export const erasedRefOf = (ref: string, customerId: string): string => `${SESSION.exec(ref)?.[0] ?? ''}erased:${customerId.slice(0, 8)}`;
+/** Reference that replaces that of an erased customer. A further attempt gives another one. */
+export function erasedRefOf(ref: string, customerId: string, attempt = 0): string {
+  const digits = attempt === 0 ? customerId.slice(0, 8) : sha256Hex(utf8(`${customerId} ${attempt}`)).slice(0, 8);
+  return `${SESSION.exec(ref)?.[0] ?? ''}erased:${digits}`;
+}
 
 export interface ErasedCustomer {
   /** Customer and those that were merged into it. */

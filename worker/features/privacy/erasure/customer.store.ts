@@ -1,17 +1,17 @@
 import { and, asc, eq, inArray, lte, type SQL, sql } from 'drizzle-orm';
+import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { type CustomerId, customerIdOf } from '#core/ids.ts';
 import type { Scope, Shard } from '#platform/context.ts';
-import type { Write } from '#platform/db/commit.ts';
+import { abortIf, type Write } from '#platform/db/commit.ts';
 import { rowsOf } from '#platform/db/page.ts';
 import { keyTextOf } from '#platform/db/search/customer.ts';
-import type { ErasedKey, Erasing } from '#platform/db/search/erasing.ts';
+import type { Erasing } from '#platform/db/search/erasing.ts';
 import { handoffs } from '#platform/db/tables/checkout.ts';
-import { type CustomerRow, customers, type ErasureProgress } from '#platform/db/tables/entitlements.ts';
+import { type CustomerRow, customers, type ErasedKey, type ErasureProgress, HAS_FOUND_REF } from '#platform/db/tables/entitlements.ts';
 import { memberships } from '#platform/db/tables/memberships.ts';
 import { payments } from '#platform/db/tables/payments.ts';
 import { subscriptionAuthorizations } from '#platform/db/tables/subscriptions/authorizations.ts';
 import { casUpdate, stepRows, updateUnversioned } from '#platform/db/versioned.ts';
-import type { Customer } from '#rules/balance.ts';
 import { abortIfHeld } from './access.store.ts';
 import { abortIfPaid } from './rows.store.ts';
 
@@ -24,106 +24,98 @@ export const listDueErasures = ({ db, wallNow }: Shard, max: number): Promise<Cu
     .orderBy(asc(customers.eraseAt))
     .limit(max);
 
+const isErasing = ({ id }: CustomerRow) => and(eq(customers.id, id), eq(customers.status, 'erasing'));
+
 export const saveProgress = async ({ ctx, row, progress }: Erasing, eraseAt: number): Promise<void> =>
-  void (await updateUnversioned(
-    ctx.db,
-    customers,
-    { erasure: progress, eraseAt },
-    and(eq(customers.id, row.id), eq(customers.status, 'erasing')),
-  ));
+  void (await updateUnversioned(ctx.db, customers, { erasure: progress, eraseAt }, isErasing(row)));
 
-const EMAILS_MAX = 50;
+/** Lets an erasure of which a step failed wait, so that it delays no other. */
+export const postponeErasure = async ({ db }: Shard, row: CustomerRow, eraseAt: number): Promise<void> =>
+  void (await updateUnversioned(db, customers, { eraseAt }, isErasing(row)));
 
-/** Lists the email addresses of a customer that no row of the customer has. */
-export async function listEmails(scope: Scope, keys: readonly Customer[]): Promise<string[]> {
-  const refs = keys.flatMap((key) => ('customerRef' in key ? [key.customerRef] : []));
-  const wallets = keys.flatMap((key) => ('walletAddress' in key ? [key.walletAddress] : []));
-  const { db } = scope;
-  const found = await db.batch([
-    db
-      .selectDistinct({ email: memberships.email })
-      .from(memberships)
-      .where(and(rowsOf(memberships, scope), inArray(memberships.customerKey, keys.map(keyTextOf)), sql`email IS NOT NULL`))
-      .limit(EMAILS_MAX),
-    ...[inArray(payments.customerRef, refs), sql`${inArray(payments.payerWallet, wallets)} AND customer_ref IS NULL`].map((isTheirs) =>
-      db
-        .selectDistinct({ email: payments.email })
-        .from(payments)
-        .where(and(rowsOf(payments, scope), isTheirs, sql`+email IS NOT NULL`))
-        .limit(EMAILS_MAX),
-    ),
-    db
-      .selectDistinct({ email: subscriptionAuthorizations.email })
-      .from(subscriptionAuthorizations)
-      .where(and(rowsOf(subscriptionAuthorizations, scope), inArray(subscriptionAuthorizations.customerRef, refs), sql`+email IS NOT NULL`))
-      .limit(EMAILS_MAX),
-    db
-      .selectDistinct({ email: handoffs.email })
-      .from(handoffs)
-      .where(and(rowsOf(handoffs, scope), sql`payment_id IS NULL`, inArray(handoffs.customerRef, refs), sql`email IS NOT NULL`))
-      .limit(EMAILS_MAX),
+/** Finds out whether another customer of the merchant has the reference since an erasure. */
+export const isErasedRefTaken = async (scope: Scope, customerRef: string): Promise<boolean> =>
+  (
+    await scope.db
+      .select({ one: sql`1` })
+      .from(customers)
+      .where(sql`${rowsOf(customers, scope, [[customers.customerRef, customerRef]])} AND ${HAS_FOUND_REF}`)
+      .limit(1)
+  ).length > 0;
+
+/** Lists the email addresses of the rows of a customer, in order, after `after`. */
+export async function listEmails({ ctx, keys, until }: Erasing, after: string, max: number): Promise<string[]> {
+  const refs = keys.flatMap(({ key, erased }) => [key, erased].flatMap((one) => ('customerRef' in one ? [one.customerRef] : [])));
+  const wallets = keys.flatMap(({ key }) => ('walletAddress' in key ? [key.walletAddress] : []));
+  const texts = keys.flatMap(({ key, erased }) => [keyTextOf(key), keyTextOf(erased)]);
+  type Table = SQLiteTable & Record<'merchantId' | 'livemode' | 'createdAt' | 'email', SQLiteColumn>;
+  const find = (table: Table, isTheirs: SQL) =>
+    ctx.db
+      .selectDistinct({ email: sql<string>`${table.email}` })
+      .from(table)
+      .where(sql`${rowsOf(table, ctx)} AND ${isTheirs} AND +${table.email} > ${after} AND +${lte(table.createdAt, until)}`)
+      .orderBy(asc(table.email))
+      .limit(max);
+  const found = await ctx.db.batch([
+    find(memberships, inArray(memberships.customerKey, texts)),
+    find(payments, inArray(payments.customerRef, refs)),
+    find(payments, sql`${inArray(payments.payerWallet, wallets)} AND customer_ref IS NULL`),
+    find(subscriptionAuthorizations, inArray(subscriptionAuthorizations.customerRef, refs)),
+    find(handoffs, sql`payment_id IS NULL AND ${inArray(handoffs.customerRef, refs)}`),
   ]);
-  return found.flat().map(({ email }) => email!);
+  const emails = found.flat().map(({ email }) => email);
+  return [...new Set(emails)].sort(compareBytes).slice(0, max);
 }
 
-export const planBegin = (ctx: Scope, row: CustomerRow, progress: ErasureProgress): Write[] =>
-  casUpdate(ctx, customers, row, { status: 'erasing', erasure: progress, eraseAt: ctx.wallNow, updatedAt: ctx.now });
+/** Compares as the database does, for texts without characters beyond the basic plane. */
+const compareBytes = (one: string, other: string): number => (one < other ? -1 : Number(one > other));
 
-const abortIfLeft = (erasing: Erasing): Write[] => [...abortIfHeld(erasing), ...abortIfPaid(erasing)];
+const NAMELESS = { email: null, name: null, company: null, metadata: {}, emails: [] as string[] };
 
-/** Id of the customer that a reference names after an erasure. */
-const nextIdOf = ({ merchantId, livemode }: Scope, { id, key }: ErasedKey): CustomerId =>
-  customerIdOf(merchantId, livemode, { ...key, after: id });
-
-/** Plans that each reference names its next customer from now on. */
-function planNext({ ctx, keys }: Erasing): Write[] {
-  return keys.flatMap((one) => {
-    if (!('customerRef' in one.key)) return [];
-    const derived = customerIdOf(ctx.merchantId, ctx.livemode, one.key);
-    const isNamed: SQL | undefined = derived === one.id ? undefined : eq(customers.nextId, one.id);
-    return [stepRows(ctx.db, customers, { nextId: nextIdOf(ctx, one), erasedAt: ctx.now }, and(eq(customers.id, derived), isNamed))];
+/**
+ * Plans the begin of an erasure: each reference names its next customer from now on, and a wallet that was merged is a customer of its own
+ * again. The rows lose the details of the customer at once.
+ */
+export function planBegin(ctx: Scope, rows: readonly CustomerRow[], progress: ErasureProgress): Write[] {
+  const keyOf = ({ id }: CustomerRow): ErasedKey => progress.keys.find((key) => key.id === id)!;
+  return rows.flatMap((row, index) => {
+    const one = keyOf(row);
+    const customerRef = 'customerRef' in one.erased ? one.erased.customerRef : null;
+    const isAlias = index > 0;
+    return [
+      ...casUpdate(ctx, customers, row, {
+        ...{ ...NAMELESS, customerRef, erasedAt: ctx.now, updatedAt: ctx.now },
+        ...(isAlias
+          ? { status: 'erased' as const, ...(customerRef === null && { mergedInto: null }) }
+          : { status: 'erasing' as const, erasure: progress, eraseAt: ctx.wallNow }),
+      }),
+      ...planNext(ctx, one),
+    ];
   });
 }
 
-const isOf = ({ row, keys }: Erasing): SQL =>
-  and(
-    inArray(
-      customers.id,
-      keys.map(({ id }) => id),
-    ),
-    sql`${customers.id} <> ${sql.param(row.id, customers.id)}`,
-  )!;
-
-/** Plans the seal: what comes later belongs to the next customer. Aborts if something of before is left. */
-export const planSeal = (erasing: Erasing, progress: ErasureProgress, eraseAt: number): Write[] => {
-  const { ctx, row } = erasing;
+function planNext(ctx: Scope, { id, key }: ErasedKey): Write[] {
+  if (!('customerRef' in key)) return [];
+  const derived = customerIdOf(ctx.merchantId, ctx.livemode, key);
+  const nextId: CustomerId = customerIdOf(ctx.merchantId, ctx.livemode, { ...key, after: id });
+  const isNamed = derived === id ? undefined : eq(customers.nextId, id);
   return [
-    ...casUpdate(ctx, customers, row, { erasedAt: ctx.now, erasure: progress, eraseAt, emails: [] }),
-    stepRows(ctx.db, customers, { erasedAt: ctx.now, emails: [] }, isOf(erasing)),
-    ...planNext(erasing),
-    ...abortIfLeft(erasing),
+    stepRows(ctx.db, customers, { nextId, erasedAt: ctx.now }, and(eq(customers.id, derived), isNamed)),
+    abortIf(ctx, sql`changes() <> 1`),
   ];
-};
-
-const ERASED = {
-  ...{ status: 'erased' as const, email: null, name: null, company: null, metadata: {} },
-  ...{ emails: [] as string[], erasure: null, eraseAt: null },
-};
-
-/** Customer without personal data. */
-export function erasedRow({ keys, ctx }: Erasing, row: CustomerRow): CustomerRow {
-  const { erased } = keys.find(({ id }) => id === row.id)!;
-  const customerRef = 'customerRef' in erased ? erased.customerRef : null;
-  return { ...row, ...ERASED, customerRef, updatedAt: ctx.now, version: row.version + 1 };
 }
 
+/** Customer without personal data. A wallet that bought since the request is active again. */
+export const erasedRow = ({ ctx }: Erasing, row: CustomerRow): CustomerRow => ({
+  ...row,
+  status: row.walletAddress !== null && row.lastSeenAt > row.erasedAt! ? 'active' : 'erased',
+  ...{ erasure: null, eraseAt: null, updatedAt: ctx.now, version: row.version + 1 },
+});
+
 /** Plans the end of an erasure. Aborts if something of before is left, or the customer changed. */
-export const planErased = (erasing: Erasing, merged: readonly CustomerRow[]): Write[] => {
+export const planErased = (erasing: Erasing): Write[] => {
   const { ctx, row } = erasing;
-  return [row, ...merged]
-    .flatMap((one) => {
-      const { customerRef, updatedAt } = erasedRow(erasing, one);
-      return casUpdate(ctx, customers, one, { ...ERASED, customerRef, updatedAt });
-    })
-    .concat(abortIfLeft(erasing));
+  const status = sql`iif(wallet_address IS NOT NULL AND last_seen_at > erased_at, 'active', 'erased')`;
+  const ended = { status, erasure: null, eraseAt: null, updatedAt: ctx.now };
+  return [...casUpdate(ctx, customers, row, ended), ...abortIfHeld(erasing), ...abortIfPaid(erasing)];
 };

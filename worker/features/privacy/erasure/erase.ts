@@ -1,5 +1,6 @@
 import { ApiError } from '#core/errors.ts';
 import type { CustomerId } from '#core/ids.ts';
+import { MINUTE } from '#core/time.ts';
 import { readCustomer } from '#features/customers/customer.ts';
 import { abortIfRunning, findRunning } from '#features/customers/merge.ts';
 import type { ShownCustomer } from '#features/customers/resource.ts';
@@ -9,22 +10,29 @@ import type { Scope } from '#platform/context.ts';
 import { type Change, transact } from '#platform/db/commit.ts';
 import { type StoreAnswer, unchangedWithAnswer, withAnswer } from '#platform/db/once.ts';
 import { customerKeyOf } from '#platform/db/search/customer.ts';
-import type { CustomerRow, ErasureProgress } from '#platform/db/tables/entitlements.ts';
+import type { CustomerRow, ErasedKey, ErasureProgress } from '#platform/db/tables/entitlements.ts';
 import { sendSweep } from '#platform/queues/send-jobs.ts';
+import { erasedRefOf } from '#rules/access/erased-customer.ts';
 import type { Customer } from '#rules/balance.ts';
 import { CUSTOMER } from '#rules/states.ts';
-import { abortIfMember, listRunning } from './access.store.ts';
-import { listEmails, planBegin } from './customer.store.ts';
+import { abortIfMember, listRunning, rekeyMemberships } from './access.store.ts';
+import { isErasedRefTaken, planBegin } from './customer.store.ts';
 import { planEndedAccess } from './end-access.ts';
+import { abortIfPending, findPending, planEndedCheckouts } from './pending.store.ts';
 
-/** Running memberships that an erasure ends in its batch. */
+/** Running memberships that an erasure ends in its batch. A sweep ends the others. */
 const MEMBERSHIPS_MAX = 25;
+
+/** Time for the platforms to take away access, before the recipient is erased. */
+const TAKEN_WITHIN_MS = 2 * MINUTE;
+/** Longer than any call that began before the request. */
+const CALLS_END_MS = MINUTE;
 
 const conflict = (reason: string, detail: string): ApiError => new ApiError('state_conflict', { detail, meta: { reason } });
 
 /**
  * Begins the erasure of a customer, which a sweep completes. Throws 404, and 409 state_conflict for a native subscription, an open metered
- * session, and access that runs unless the call ends it.
+ * session, money under way, and access that runs unless the call ends it.
  */
 export async function eraseCustomer(
   ctx: Scope,
@@ -47,22 +55,25 @@ async function planErasure(ctx: Scope, before: ShownCustomer, endsAccess: boolea
   for (const key of keys) {
     const running = await findRunning(ctx, key);
     if (running) throw conflict(running, 'End the native subscription or metered session of the customer first.');
+    if (await findPending(ctx, key)) throw conflict('payment_pending', 'A payment of the customer is under way. Repeat in some minutes.');
   }
-  const held = await listRunning(ctx, keys, MEMBERSHIPS_MAX + 1);
+  const held = await listRunning(ctx, keys, MEMBERSHIPS_MAX);
   if (!endsAccess && (held.length > 0 || (await hasAccess(ctx, keys))))
     throw conflict('active_access', 'The customer has access. Send end_access: true to end it with the erasure.');
-  if (held.length > MEMBERSHIPS_MAX) throw conflict('too_many', `The customer has more than ${MEMBERSHIPS_MAX} running memberships.`);
   const ended = held.map((membership) => planEndedAccess(ctx, membership));
-  const progress = await loadProgress(ctx, rows, keys);
+  const progress = newProgress(ctx, rows, await chooseKeys(ctx, rows));
   const status = CUSTOMER.next(before.row.status, 'beginErasure');
-  const row: CustomerRow = { ...before.row, status, updatedAt: ctx.now, version: before.row.version + 1 };
+  const shown = { email: null, name: null, company: null, metadata: {}, emails: [] };
+  const customerRef = refOf(progress.keys[0]!.erased);
+  const row: CustomerRow = { ...before.row, ...shown, customerRef, status, updatedAt: ctx.now, version: before.row.version + 1 };
   return {
     events: ended.flatMap(({ events }) => events),
     writes: [
-      ...planBegin(ctx, before.row, progress),
+      ...(endsAccess ? [] : abortIfMember(ctx, keys)),
+      ...keys.flatMap((key) => [...abortIfRunning(ctx, key), ...abortIfPending(ctx, key)]),
+      ...planBegin(ctx, rows, progress),
       ...ended.flatMap(({ writes }) => writes),
-      ...abortIfMember(ctx, keys),
-      ...keys.flatMap((key) => abortIfRunning(ctx, key)),
+      ...progress.keys.flatMap((key) => [...rekeyMemberships(ctx, key), ...planEndedCheckouts(ctx, key.key)]),
     ],
     result: { ...before, row },
   };
@@ -78,8 +89,31 @@ async function hasAccess(ctx: Scope, keys: readonly Customer[]): Promise<boolean
   return false;
 }
 
-async function loadProgress(ctx: Scope, rows: readonly CustomerRow[], keys: readonly Customer[]): Promise<ErasureProgress> {
+const refOf = (key: Customer): string | null => ('customerRef' in key ? key.customerRef : null);
+
+/** Chooses the references of erased customers: of those that follow from the id, the first that no other customer has. */
+async function chooseKeys(ctx: Scope, rows: readonly CustomerRow[]): Promise<ErasedKey[]> {
+  const chosen: ErasedKey[] = [];
+  for (const row of rows) {
+    const key = customerKeyOf(row);
+    if (!('customerRef' in key)) {
+      chosen.push({ id: row.id, key, erased: key });
+      continue;
+    }
+    for (let attempt = 0; ; attempt++) {
+      const customerRef = erasedRefOf(key.customerRef, row.id, attempt);
+      if (chosen.some(({ erased }) => refOf(erased) === customerRef) || (await isErasedRefTaken(ctx, customerRef))) continue;
+      chosen.push({ id: row.id, key, erased: { customerRef } });
+      break;
+    }
+  }
+  return chosen;
+}
+
+function newProgress(ctx: Scope, rows: readonly CustomerRow[], keys: ErasedKey[]): ErasureProgress {
   const noted = rows.flatMap(({ email, company, emails }) => [email ?? [], company?.email ?? [], ...emails].flat());
-  const emails = [...new Set([...noted, ...(await listEmails(ctx, keys))].map((email) => email.toLowerCase()))];
-  return { step: 0, after: null, requestedAt: ctx.now, changedAt: ctx.wallNow, sealedAt: null, actSeq: 0, emails };
+  const emails = [...new Set(noted.map((email) => email.toLowerCase()))];
+  const { now: until, wallNow: requestedAt } = ctx;
+  const times = { requestedAt, takenAt: requestedAt + TAKEN_WITHIN_MS, callsEndAt: requestedAt + CALLS_END_MS, until };
+  return { step: 0, after: null, ...times, keys, actSeq: 0, entrySeq: 0, emails };
 }

@@ -1,12 +1,13 @@
 import { and, asc, eq, gt, inArray, lte, or, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
-import type { PaymentId } from '#core/ids.ts';
+import type { AuthorizationId, MailId, PaymentId, ReceiptId } from '#core/ids.ts';
 import { amongIds, setOf } from '#platform/db/among.ts';
 import { abortIfExists, type Write } from '#platform/db/commit.ts';
 import { rowsOf } from '#platform/db/page.ts';
 import { paidFor } from '#platform/db/search/customer.ts';
-import type { ErasedKey, Erasing } from '#platform/db/search/erasing.ts';
+import type { Erasing } from '#platform/db/search/erasing.ts';
 import { archivedPayments } from '#platform/db/tables/archives.ts';
+import type { ErasedKey } from '#platform/db/tables/entitlements.ts';
 import { endedSessions, handoffs, identitySessions, paymentSessions } from '#platform/db/tables/checkout.ts';
 import { mails } from '#platform/db/tables/mail.ts';
 import { payments } from '#platform/db/tables/payments.ts';
@@ -26,11 +27,18 @@ const NAMELESS_TERMS = sql`json_remove(iif(terms -> '$.identity' IS NULL, terms,
   json_set(terms, '$.identity.providerUserId', '', '$.identity.username', NULL)), '$.metadata')`;
 const HAS_NAMES = sql`(email IS NOT NULL OR terms -> '$.metadata' IS NOT NULL OR terms ->> '$.identity.providerUserId' <> '')`;
 
+const isPaidBy = (table: typeof payments | typeof archivedPayments, key: Customer): SQL =>
+  'customerRef' in key ? eq(table.customerRef, key.customerRef) : or(...paidFor(table, [key.walletAddress]))!;
+
+/** SQL condition: a payment of before. One that a wallet made later is the next customer's. */
+const isOfBefore = (table: typeof payments | typeof archivedPayments, key: Customer, until: number): SQL =>
+  'customerRef' in key ? sql`+${lte(table.createdAt, until)}` : sql`coalesce(${table.confirmedAt}, ${table.createdAt}) <= ${until}`;
+
 /** SQL conditions of a customer's rows that are not erased yet, each with an index. */
 function unerased({ ctx, until }: Erasing, { key }: ErasedKey): SQL[] {
   const isTheirs = 'customerRef' in key ? [eq(payments.customerRef, key.customerRef)] : paidFor(payments, [key.walletAddress]);
   const isNamed = 'customerRef' in key ? sql`true` : HAS_NAMES;
-  return isTheirs.map((isIt) => sql`${rowsOf(payments, ctx)} AND ${isIt} AND ${isNamed} AND +${lte(payments.createdAt, until)}`);
+  return isTheirs.map((isIt) => sql`${rowsOf(payments, ctx)} AND ${isIt} AND ${isNamed} AND ${isOfBefore(payments, key, until)}`);
 }
 
 /** Plans the erasure of payments, and of the sessions by which their buyers proved an identity or were handed off. */
@@ -54,11 +62,9 @@ export async function planPayments(erasing: Erasing): Promise<Write[]> {
 }
 
 /** SQL of the receipts of a customer with rows that are erased already. */
-const receiptIds = ({ ctx }: Erasing, { erased }: ErasedKey): SQL => {
+const receiptIds = ({ ctx, until }: Erasing, { erased }: ErasedKey): SQL => {
   const of = (table: typeof payments | typeof archivedPayments): SQL =>
-    'customerRef' in erased
-      ? sql`${rowsOf(table, ctx)} AND ${eq(table.customerRef, erased.customerRef)}`
-      : sql`${rowsOf(table, ctx)} AND (${or(...paidFor(table, [erased.walletAddress]))})`;
+    sql`${rowsOf(table, ctx)} AND (${isPaidBy(table, erased)}) AND ${isOfBefore(table, erased, until)}`;
   return sql`SELECT ${payments.receiptId} FROM ${payments} WHERE ${of(payments)}
     UNION ALL SELECT r.id FROM ${archivedPayments} JOIN archived_receipts r ON r.payment_id = ${archivedPayments.id} WHERE ${of(archivedPayments)}`;
 };
@@ -163,27 +169,97 @@ export const planRows = (erasing: Erasing): Write[] =>
     return [...others, planInvoices(erasing, one)];
   });
 
-/** Plans the erasure of details for invoices, and of emails: those to the buyer are not sent, and none names the buyer. */
-export function planEmails({ ctx, customer }: Erasing, buyerKeys: readonly Uint8Array[], addressKeys: readonly string[]): Write[] {
+/** Emails that go to the buyer of a receipt or subscription. */
+const TO_BUYERS = [
+  'buyer_receipt',
+  'receipt_proof',
+  'subscription_renews',
+  'subscription_past_due',
+  'subscription_reapprove',
+  'subscription_cancelled',
+  'subscription_stopped',
+] as const;
+
+/** Lists emails to a buyer's addresses. */
+const listBuyersMails = ({ ctx, progress }: Erasing, addressKeys: readonly string[]) =>
+  ctx.db
+    .select({ id: mails.id, facts: mails.facts })
+    .from(mails)
+    .where(
+      and(
+        eq(mails.accountId, ctx.merchantId),
+        sql`address_key IS NOT NULL AND ${amongIds(mails.addressKey, addressKeys)}`,
+        inArray(mails.template, [...TO_BUYERS]),
+        lte(mails.createdAt, progress.requestedAt),
+        sql`facts <> '{}'`,
+      ),
+    )
+    .limit(ROWS_MAX);
+
+/** Lists those of these emails that are about a payment or subscription of the customer. */
+async function listOwnMails(erasing: Erasing, addressKeys: readonly string[]): Promise<MailId[]> {
+  const found = await listBuyersMails(erasing, addressKeys);
+  if (found.length === 0) return [];
+  const named = found.map(({ id, facts }) => ({ id, ...(facts as { receipt_id?: ReceiptId; authorization_id?: AuthorizationId }) }));
+  const { ctx, keys, until } = erasing;
+  const isTheirs = (table: typeof subscriptionAuthorizations): SQL[] =>
+    keys.map(({ erased }) =>
+      'customerRef' in erased
+        ? eq(table.customerRef, erased.customerRef)
+        : sql`${eq(table.subscriberWallet, erased.walletAddress)} AND customer_ref IS NULL`,
+    );
+  const [receipts, subscriptions] = await ctx.db.batch([
+    ctx.db
+      .select({ id: payments.receiptId })
+      .from(payments)
+      .where(
+        and(
+          amongIds(
+            payments.receiptId,
+            named.flatMap(({ receipt_id }) => receipt_id ?? []),
+          ),
+          or(...keys.map(({ erased }) => and(isPaidBy(payments, erased), isOfBefore(payments, erased, until)))),
+        ),
+      ),
+    ctx.db
+      .select({ id: subscriptionAuthorizations.id })
+      .from(subscriptionAuthorizations)
+      .where(
+        and(
+          inArray(
+            subscriptionAuthorizations.id,
+            named.flatMap(({ authorization_id }) => authorization_id ?? []),
+          ),
+          or(...isTheirs(subscriptionAuthorizations)),
+        ),
+      ),
+  ]);
+  const own = new Set<string | null>([...receipts, ...subscriptions].map(({ id }) => id));
+  return named.flatMap(({ id, receipt_id, authorization_id }) => (own.has(receipt_id ?? null) || own.has(authorization_id ?? null) ? [id] : []));
+}
+
+/** Plans the erasure of the customer's details for invoices, and of emails: those to the buyer are not sent, and none names the buyer. */
+export async function planEmails(erasing: Erasing, buyerKeys: readonly Uint8Array[], addressKeys: readonly string[]): Promise<Write[]> {
+  const { ctx, customer, until } = erasing;
   const { db, wallNow } = ctx;
-  const isOurs = eq(mails.accountId, ctx.merchantId);
+  const own = await listOwnMails(erasing, addressKeys);
   return [
-    db.delete(buyerDetails).where(and(rowsOf(buyerDetails, ctx), inArray(buyerDetails.buyerKey, [...buyerKeys]))),
+    db
+      .delete(buyerDetails)
+      .where(and(rowsOf(buyerDetails, ctx), inArray(buyerDetails.buyerKey, [...buyerKeys]), lte(buyerDetails.updatedAt, until))),
     db
       .update(mails)
       .set({
         ...{ status: sql`iif(status = 'waiting', 'dropped', status)`, endedAt: sql`coalesce(ended_at, ${wallNow})` },
         ...{ nextAttemptAt: null, address: null, facts: {} },
       })
-      .where(
-        and(isOurs, sql`address_key IS NOT NULL AND ${amongIds(mails.addressKey, addressKeys)} AND (status = 'waiting' OR facts <> '{}')`),
-      ),
+      .where(amongIds(mails.id, own)),
     db
       .update(mails)
       .set({ facts: sql`json_set(facts, '$.buyer', '')` })
       .where(
         and(
-          isOurs,
+          eq(mails.accountId, ctx.merchantId),
           eq(mails.template, 'buyer_erasure'),
           sql`facts ->> '$.customer_id' IN ${setOf([...customer.ids])} AND facts ->> '$.buyer' <> ''`,
         ),
@@ -201,15 +277,18 @@ export const abortIfPaid = ({ ctx, keys, until }: Erasing): Write[] =>
   });
 
 /** Lists which of these payments the customer made, by the rows before or after their erasure. */
-export async function listOwnPayments({ ctx, keys, customer }: Erasing, ids: readonly string[]): Promise<Set<string>> {
+export async function listOwnPayments({ ctx, keys, until }: Erasing, ids: readonly string[]): Promise<Set<string>> {
   if (ids.length === 0) return new Set();
-  const refs = [...customer.refs.keys(), ...customer.refs.values()];
-  const wallets = keys.flatMap(({ key }) => ('walletAddress' in key ? [key.walletAddress] : []));
   const find = (table: typeof payments | typeof archivedPayments) =>
     ctx.db
       .select({ id: table.id })
       .from(table)
-      .where(and(amongIds(table.id, ids), or(inArray(table.customerRef, refs), ...paidFor(table, wallets))));
+      .where(
+        and(
+          amongIds(table.id, ids),
+          or(...keys.flatMap(({ key, erased }) => [key, erased].map((one) => and(isPaidBy(table, one), isOfBefore(table, one, until))))),
+        ),
+      );
   const found = await ctx.db.batch([find(payments), find(archivedPayments)]);
   return new Set(found.flat().map(({ id }) => id));
 }

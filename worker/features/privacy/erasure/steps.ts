@@ -5,26 +5,28 @@
 
 import { seal, unseal } from '#core/crypto.ts';
 import { type EntitlementId, eventIdOf } from '#core/ids.ts';
-import { MINUTE } from '#core/time.ts';
+import { HOUR } from '#core/time.ts';
 import { addressKeysOf } from '#features/email/outbox.ts';
 import { callEntitlement, calledBy, entitlementKeyOf } from '#features/entitlements/entitlement.ts';
+import type { Scope } from '#platform/context.ts';
 import { storeEvents } from '#platform/db/acts/acts.ts';
 import { decodeBody } from '#platform/db/acts/body.ts';
 import { eraseDetails } from '#platform/db/audit/erased-entry.ts';
-import { commit, unchanged, type Write } from '#platform/db/commit.ts';
-import { answerPurpose } from '#platform/db/idempotency-record.ts';
+import { commit, isAborted, unchanged, type Write } from '#platform/db/commit.ts';
+import { answerPurpose, MONEY_RETENTION_MS, RETENTION_MS } from '#platform/db/idempotency-record.ts';
 import type { Erasing } from '#platform/db/search/erasing.ts';
 import type { ActEvent, acts } from '#platform/db/tables/events.ts';
 import { buyerKeyOf } from '#rules/access/buyers.ts';
 import { eraseCustomerIn, namesCustomer } from '#rules/access/erased-customer.ts';
 import {
-  deleteCopies,
+  deleteOldCopy,
   deleteOldCopies,
   listPossibleProducts,
   listRunning,
   listUnerasedMembers,
   planErasedMembership,
 } from './access.store.ts';
+import { listEmails } from './customer.store.ts';
 import { planEndedAccess } from './end-access.ts';
 import { listOwnPayments, planEmails, planEnded, planPayments, planRows, ROWS_MAX } from './rows.store.ts';
 import {
@@ -41,13 +43,13 @@ import {
 export interface Stepped {
   /** Row after which the step continues. null: the step is done. */
   after: string | null;
-  /** Rows that name the customer, or may have. */
-  changed: number;
   /** Set if the step waits for others. */
   isWaiting?: true;
 }
 
-const DONE: Stepped = { after: null, changed: 0 };
+const DONE: Stepped = { after: null };
+
+const isLastPass = ({ ctx, progress }: Erasing): boolean => ctx.wallNow >= progress.callsEndAt;
 
 async function storeWrites({ ctx }: Erasing, writes: readonly Write[]): Promise<number> {
   const [first, ...rest] = writes;
@@ -56,59 +58,76 @@ async function storeWrites({ ctx }: Erasing, writes: readonly Write[]): Promise<
   return results.reduce((sum, { meta }) => sum + (meta?.changes ?? 0), 0);
 }
 
-const MEMBERS_MAX = 10;
-/** Time for the platform to take away access, before the recipient is erased. */
-const TAKEN_WITHIN_MS = 2 * MINUTE;
+const EMAILS_MAX = 100;
 
-/** Ends memberships that began meanwhile, and erases those of which the platform has taken away the access. */
+/** Collects the addresses by which emails and events name the customer, before the rows lose them. */
+export async function collectEmails(erasing: Erasing): Promise<Stepped> {
+  const { progress, customer } = erasing;
+  const found = await listEmails(erasing, progress.after ?? '', EMAILS_MAX);
+  for (const email of found) customer.emails.add(email.toLowerCase());
+  progress.emails = [...customer.emails];
+  return { after: found.length < EMAILS_MAX ? null : found.at(-1)! };
+}
+
+const MEMBERS_MAX = 10;
+
+/** Ends memberships that the request did not end, and erases those of which the platform has taken away the access. */
 export async function eraseMemberships(erasing: Erasing): Promise<Stepped> {
   const { ctx, keys, progress, until } = erasing;
-  const running = await listRunning(
-    ctx,
-    keys.map(({ key }) => key),
-    MEMBERS_MAX,
-  );
-  for (const membership of running.filter(({ updatedAt }) => updatedAt <= until)) await commit(ctx, planEndedAccess(ctx, membership));
-  let [changed, isWaiting] = [0, false];
+  const ours = keys.map(({ erased }) => erased);
+  const running = await listRunning(ctx, ours, MEMBERS_MAX);
+  const ended = running.filter(({ customerRef, updatedAt }) => customerRef !== null || updatedAt <= until);
+  for (const membership of ended) await commit(ctx, planEndedAccess(ctx, membership));
+  let [changed, isWaiting] = [ended.length, false];
   for (const key of keys) {
     const held = await listUnerasedMembers(erasing, key, MEMBERS_MAX);
     for (const one of held) {
-      const isTaken = !one.placement?.grant || ctx.now >= progress.requestedAt + TAKEN_WITHIN_MS;
-      if (isTaken) await commit(ctx, { ...unchanged(null), writes: planErasedMembership(erasing, key, one) });
-      else isWaiting = true;
+      const isTaken = !one.placement?.grant || ctx.wallNow >= progress.takenAt;
+      const isErased = isTaken && (await commitUnlessMoved(ctx, planErasedMembership(erasing, one)));
+      if (!isErased) isWaiting = true;
     }
     changed += held.length;
   }
-  return { after: changed > 0 && !isWaiting ? '' : null, changed, ...(isWaiting && { isWaiting }) };
+  return { after: changed > 0 && !isWaiting ? '' : null, ...(isWaiting && { isWaiting }) };
+}
+
+/** Returns false if something moved meanwhile, so that nothing is stored. */
+async function commitUnlessMoved(ctx: Scope, writes: Write[]): Promise<boolean> {
+  try {
+    await commit(ctx, { ...unchanged(null), writes });
+    return true;
+  } catch (error) {
+    if (isAborted(error)) return false;
+    throw error;
+  }
 }
 
 export async function eraseRows(erasing: Erasing): Promise<Stepped> {
   const writes = [...(await planPayments(erasing)), ...planRows(erasing)];
   const changed = await storeWrites(erasing, writes);
-  return { after: changed > 0 ? '' : null, changed };
+  return { after: changed > 0 ? '' : null };
 }
 
-/** Erases unpaid checkouts, on a walk after the seal: only payments that are erased by then become one. */
+/** Erases unpaid checkouts, on a walk in the last pass: only payments that are erased by then become one. */
 export async function eraseEnded(erasing: Erasing): Promise<Stepped> {
-  const { progress } = erasing;
-  if (progress.sealedAt === null) return DONE;
+  const { progress, customer } = erasing;
+  if (customer.refs.size === 0 || !isLastPass(erasing)) return DONE;
   const { writes, end } = await planEnded(erasing, progress.after ?? '');
-  return { after: end, changed: await storeWrites(erasing, writes) };
+  await storeWrites(erasing, writes);
+  return { after: end };
 }
 
 /** Erases what is found by the address or the subject of a buyer. */
 export async function eraseEmails(erasing: Erasing): Promise<Stepped> {
   const { ctx, row, customer } = erasing;
   const { merchantId, livemode } = ctx;
-  const wallets = [...new Set([...customer.wallets, ...row.wallets])];
   const subjects = [
     ...[...customer.ids].map((id) => ({ kind: 'customer' as const, account_id: merchantId, customer_id: id as typeof row.id, livemode })),
-    ...(livemode ? wallets.map((wallet_address) => ({ kind: 'wallet' as const, wallet_address })) : []),
-    ...(livemode ? [...customer.emails].map((email) => ({ kind: 'email' as const, email })) : []),
+    ...(livemode ? [...customer.wallets].map((wallet_address) => ({ kind: 'wallet' as const, wallet_address })) : []),
   ];
   const addressKeys = [...customer.emails].flatMap((email) => addressKeysOf(ctx, email));
-  const changed = await storeWrites(erasing, planEmails(erasing, subjects.map(buyerKeyOf), addressKeys));
-  return { after: null, changed };
+  const changed = await storeWrites(erasing, await planEmails(erasing, subjects.map(buyerKeyOf), addressKeys));
+  return { after: changed >= ROWS_MAX ? '' : null };
 }
 
 const ACTS_MAX = 200;
@@ -126,15 +145,16 @@ export async function eraseEvents(erasing: Erasing): Promise<Stepped> {
     opened.flatMap(({ events }) => events),
   );
   const writes = opened.flatMap(({ act, events }) => {
-    if (act.createdAt > erasing.until || !events.some(isTheirs)) return [];
-    const erased = events.map((event) => (isTheirs(event) ? eraseEvent(erasing, event) : event));
+    const isOwn = (event: ActEvent): boolean => isTheirs(event, act.createdAt <= erasing.until);
+    if (!events.some(isOwn)) return [];
+    const erased = events.map((event) => (isOwn(event) ? eraseEvent(erasing, event) : event));
     if (JSON.stringify(erased) === JSON.stringify(events)) return [];
     const ids = events.map((_, position) => eventIdOf(act.id, position));
     return [storeEvents(ctx.db, act, erased), forgetResponses(ctx.db, ids)];
   });
   for (let from = 0; from < writes.length; from += ROWS_MAX) await storeWrites(erasing, writes.slice(from, from + ROWS_MAX));
   progress.actSeq = last.seq;
-  return { after: page.length < ACTS_MAX ? null : '', changed: 0 };
+  return { after: page.length < ACTS_MAX ? null : '' };
 }
 
 const eraseEvent = ({ customer }: Erasing, event: ActEvent): ActEvent => ({
@@ -142,14 +162,19 @@ const eraseEvent = ({ customer }: Erasing, event: ActEvent): ActEvent => ({
   data: eraseCustomerIn(event.data, customer, event.type.startsWith('customer.')) as ActEvent['data'],
 });
 
-async function findTheirs(erasing: Erasing, events: readonly ActEvent[]): Promise<(event: ActEvent) => boolean> {
+/** Finds whose events these are. Of those after the request, only what is about rows of before is the customer's. */
+async function findTheirs(erasing: Erasing, events: readonly ActEvent[]): Promise<(event: ActEvent, isOfBefore: boolean) => boolean> {
   const { customer } = erasing;
-  const [paid, held] = await Promise.all([
+  const memberIds = [...new Set(events.flatMap(({ membershipId }) => membershipId ?? []))];
+  const [paid, held, heldForGood] = await Promise.all([
     listOwnPayments(erasing, [...new Set(events.flatMap(({ paymentId }) => paymentId ?? []))]),
-    listOwnMemberships(erasing, [...new Set(events.flatMap(({ membershipId }) => membershipId ?? []))]),
+    listOwnMemberships(erasing, memberIds, true),
+    listOwnMemberships(erasing, memberIds, false),
   ]);
-  return ({ paymentId, membershipId, subjectId, data }) =>
-    paid.has(paymentId!) || held.has(membershipId!) || customer.ids.has(subjectId) || namesCustomer(data, customer);
+  return ({ paymentId, membershipId, subjectId, data }, isOfBefore) => {
+    if (paid.has(paymentId!) || heldForGood.has(membershipId!)) return true;
+    return isOfBefore && (held.has(membershipId!) || customer.ids.has(subjectId) || namesCustomer(data, customer));
+  };
 }
 
 const ANSWERS_MAX = 200;
@@ -157,18 +182,27 @@ const ANSWERS_MAX = 200;
 /** Erases the customer in stored answers. A repeated request gets the erased one, and has no second effect. */
 export async function eraseAnswers(erasing: Erasing): Promise<Stepped> {
   const { ctx, progress } = erasing;
+  if (!isLastPass(erasing)) return DONE;
   const after = progress.after ? (JSON.parse(progress.after) as [string, string]) : (['', ''] as const);
   const page = await listAnswers(ctx, after, ANSWERS_MAX);
   const last = page.at(-1);
   if (!last) return DONE;
   const writes: Write[] = [];
   for (const answer of page) {
+    if (isLaterAnswer(erasing, answer)) continue;
     const change = await erasedAnswer(erasing, answer);
     if (change) writes.push(storeErasedAnswer(ctx.db, answer, change));
   }
-  const changed = await storeWrites(erasing, writes);
-  return { after: page.length < ANSWERS_MAX ? null : JSON.stringify([last.scope, last.key]), changed };
+  await storeWrites(erasing, writes);
+  return { after: page.length < ANSWERS_MAX ? null : JSON.stringify([last.scope, last.key]) };
 }
+
+/** An erasure is over by then. */
+const ERASED_WITHIN_MS = HOUR;
+
+/** True for an answer that was stored since the request. Another one that expires in the same hour expires within a day. */
+const isLaterAnswer = ({ progress: { requestedAt } }: Erasing, { expiresAt }: AnswerRow): boolean =>
+  [RETENTION_MS, MONEY_RETENTION_MS].some((retention) => expiresAt > requestedAt + retention && expiresAt <= requestedAt + retention + ERASED_WITHIN_MS);
 
 async function erasedAnswer({ ctx, customer }: Erasing, { scope, key, body, sealedBody }: AnswerRow) {
   const purpose = answerPurpose(`${scope}\n${key}`);
@@ -187,38 +221,45 @@ const ENTRIES_MAX = 500;
 /** Erases changed fields in the log of the account. An erased entry is verified by its links alone. */
 export async function eraseEntries(erasing: Erasing): Promise<Stepped> {
   const { ctx, progress, customer } = erasing;
-  const page = await listLogEntries(ctx, Number(progress.after ?? 0), ENTRIES_MAX);
+  const page = await listLogEntries(ctx, progress.entrySeq, ENTRIES_MAX);
   const last = page.at(-1);
   if (!last) return DONE;
-  const writes = page.flatMap(({ seq, subjectId, details }) => {
+  const writes = page.flatMap(({ seq, subjectId, at, details }) => {
     const { before, after, ...others } = details;
     const fields = { ...(before && { before }), ...(after && { after }) };
-    if (!(customer.ids.has(subjectId) || namesCustomer(fields, customer))) return [];
+    if (!(customer.ids.has(subjectId) || (at <= progress.requestedAt && namesCustomer(fields, customer)))) return [];
     const erased = { ...others, ...eraseDetails(fields) };
     return JSON.stringify(erased) === JSON.stringify({ ...others, ...fields }) ? [] : [storeErasedEntry(ctx, seq, erased)];
   });
-  const changed = await storeWrites(erasing, writes);
-  return { after: page.length < ENTRIES_MAX ? null : String(last.seq), changed };
+  await storeWrites(erasing, writes);
+  progress.entrySeq = last.seq;
+  return { after: page.length < ENTRIES_MAX ? null : '' };
 }
 
 const PRODUCTS_MAX = 20;
 
-/** Has the objects of entitlements forget the customer, and deletes their copies. After the seal they are the next customer's. */
+/**
+ * Has the objects of entitlements forget the customer, also those of the erased reference, which get no payment of before. Deletes their
+ * copies, and in the last pass those that a late message brought back.
+ */
 export async function forgetEntitlements(erasing: Erasing): Promise<Stepped> {
-  const { ctx, keys, progress } = erasing;
-  if (progress.sealedAt !== null) return { after: null, changed: await storeWrites(erasing, deleteOldCopies(erasing)) };
+  const { ctx, keys, progress, until } = erasing;
+  if (isLastPass(erasing) && progress.after === null) await storeWrites(erasing, deleteOldCopies(erasing));
   const products = await listPossibleProducts(erasing, progress.after ?? '', PRODUCTS_MAX);
   for (const productId of products)
-    for (const { key } of keys) {
-      const identity = entitlementKeyOf(ctx, productId, key);
-      const isForgotten = await callEntitlement(ctx, ctx, identity.entitlementId, (object) => object.forget(calledBy(ctx)));
-      if (!isForgotten) return { after: progress.after, changed: 0, isWaiting: true };
-      await storeWrites(erasing, [deleteCopies(erasing, [identity.entitlementId as EntitlementId])]);
+    for (const key of keys.flatMap(({ key, erased }) => ('customerRef' in key ? [key, erased] : [key]))) {
+      const { entitlementId } = entitlementKeyOf(ctx, productId, key);
+      const call = { ...calledBy(ctx), through: until };
+      const isForgotten = await callEntitlement(ctx, ctx, entitlementId, (object) => object.forget(call));
+      if (!isForgotten) return { after: progress.after, isWaiting: true };
+      await storeWrites(erasing, [deleteOldCopy(erasing, entitlementId as EntitlementId)]);
     }
-  return { after: products.length < PRODUCTS_MAX ? null : products.at(-1)!, changed: 0 };
+  return { after: products.length < PRODUCTS_MAX ? null : products.at(-1)! };
 }
 
 export const STEPS = [
+  forgetEntitlements,
+  collectEmails,
   eraseMemberships,
   eraseRows,
   eraseEnded,
@@ -226,5 +267,4 @@ export const STEPS = [
   eraseEvents,
   eraseAnswers,
   eraseEntries,
-  forgetEntitlements,
 ] as const;

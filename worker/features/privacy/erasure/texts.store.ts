@@ -26,9 +26,10 @@ export const forgetResponses = (db: Db, eventIds: readonly string[]): Write =>
     .set({ responseExcerpt: null })
     .where(and(amongIds(webhookDeliveries.eventId, eventIds), isNotNull(webhookDeliveries.responseExcerpt)));
 
-export async function listOwnMemberships({ ctx, keys }: Erasing, ids: readonly string[]): Promise<Set<string>> {
-  if (ids.length === 0) return new Set();
-  const texts = keys.flatMap(({ key, erased }) => [keyTextOf(key), keyTextOf(erased)]);
+/** Lists those of these memberships that are the customer's for good: of a wallet only with `withWallets`, as it may buy again. */
+export async function listOwnMemberships({ ctx, keys }: Erasing, ids: readonly string[], withWallets: boolean): Promise<Set<string>> {
+  const texts = keys.flatMap(({ erased }) => (withWallets || 'customerRef' in erased ? [keyTextOf(erased)] : []));
+  if (ids.length === 0 || texts.length === 0) return new Set();
   const rows = await ctx.db
     .select({ id: memberships.id })
     .from(memberships)
@@ -59,7 +60,7 @@ export const storeErasedAnswer = (
 /** Lists the next entries of the log. */
 export const listLogEntries = ({ db, merchantId }: Scope, after: number, max: number) =>
   db
-    .select({ seq: auditEntries.seq, subjectId: auditEntries.subjectId, details: auditEntries.details })
+    .select({ seq: auditEntries.seq, subjectId: auditEntries.subjectId, at: auditEntries.at, details: auditEntries.details })
     .from(auditEntries)
     .where(and(eq(auditEntries.merchantId, merchantId), gt(auditEntries.seq, after)))
     .orderBy(asc(auditEntries.seq))

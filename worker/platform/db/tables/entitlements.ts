@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import type { AccountId, CustomerId, EntitlementId, ProductId } from '#core/ids.ts';
-import type { EntitlementStatus } from '#rules/balance.ts';
+import type { Customer, EntitlementStatus } from '#rules/balance.ts';
 import { CUSTOMER, type CustomerStatus } from '#rules/states.ts';
 import { addressBytes, bytes, flag, instant, json, oneOf, uuidBytes } from './columns.ts';
 
@@ -42,18 +42,28 @@ export interface Company {
   email?: string | undefined;
 }
 
+/** Key of an erased customer, and the one that its rows get. A wallet stays. */
+export interface ErasedKey {
+  id: CustomerId;
+  key: Customer;
+  erased: Customer;
+}
+
 export interface ErasureProgress {
   /** Step, and the row after which it continues. */
   step: number;
   after: string | null;
-  /** Business time of the request, up to which everything is the customer's. */
+  /** Wall time of the request, by which the platforms have taken away access, and by which calls that began before the request have ended. */
   requestedAt: number;
-  /** Last row that was changed, in wall time. */
-  changedAt: number;
-  /** Business time from which the reference names the next customer. null: it names this one. */
-  sealedAt: number | null;
-  /** Act up to which acts are erased. */
+  takenAt: number;
+  callsEndAt: number;
+  /** Business time of the request: what came up to then is the customer's, and what comes later is the next one's. */
+  until: number;
+  /** Keys of the customer and of those that were merged into it. Erased with the progress. */
+  keys: ErasedKey[];
+  /** Act and log entry up to which the customer is erased. */
   actSeq: number;
+  entrySeq: number;
   /** Email addresses of the customer. Erased with the progress. */
   emails: string[];
 }
