@@ -72,7 +72,10 @@ export function planErasedMembership({ ctx }: Erasing, { membership, placement }
     ...casUpdate(ctx, memberships, membership, { email: null, deliverTo: null }),
     updateUnversioned(db, memberships, { delivery: null }, eq(memberships.id, membership.id)),
     ...(placement
-      ? [isTaking ? stepRows(db, placements, nameless, ofPlacement) : db.delete(placements).where(ofPlacement), abortIf(ctx, sql`changes() <> 1`)]
+      ? [
+          isTaking ? stepRows(db, placements, nameless, ofPlacement) : db.delete(placements).where(ofPlacement),
+          abortIf(ctx, sql`changes() <> 1`),
+        ]
       : []),
   ];
 }

@@ -19,7 +19,10 @@ function pending(scope: Scope, key: Customer): { table: typeof payments | typeof
       table: payments,
       where: sql`${rowsOf(payments, scope, [[payments.customerRef, key.customerRef]])} AND +${eq(payments.status, 'PENDING_CONFIRMATION')}`,
     },
-    { table: settlements, where: sql`${isOpen} AND ${eq(settlements.merchantId, scope.merchantId)} AND ${eq(settlements.customerRef, key.customerRef)}` },
+    {
+      table: settlements,
+      where: sql`${isOpen} AND ${eq(settlements.merchantId, scope.merchantId)} AND ${eq(settlements.customerRef, key.customerRef)}`,
+    },
   ];
 }
 

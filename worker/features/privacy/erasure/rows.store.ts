@@ -7,8 +7,8 @@ import { rowsOf } from '#platform/db/page.ts';
 import { paidFor } from '#platform/db/search/customer.ts';
 import type { Erasing } from '#platform/db/search/erasing.ts';
 import { archivedPayments } from '#platform/db/tables/archives.ts';
-import type { ErasedKey } from '#platform/db/tables/entitlements.ts';
 import { endedSessions, handoffs, identitySessions, paymentSessions } from '#platform/db/tables/checkout.ts';
+import type { ErasedKey } from '#platform/db/tables/entitlements.ts';
 import { mails } from '#platform/db/tables/mail.ts';
 import { payments } from '#platform/db/tables/payments.ts';
 import { buyerDetails, receiptMetadata } from '#platform/db/tables/receipts.ts';
@@ -235,7 +235,9 @@ async function listOwnMails(erasing: Erasing, addressKeys: readonly string[]): P
       ),
   ]);
   const own = new Set<string | null>([...receipts, ...subscriptions].map(({ id }) => id));
-  return named.flatMap(({ id, receipt_id, authorization_id }) => (own.has(receipt_id ?? null) || own.has(authorization_id ?? null) ? [id] : []));
+  return named.flatMap(({ id, receipt_id, authorization_id }) =>
+    own.has(receipt_id ?? null) || own.has(authorization_id ?? null) ? [id] : [],
+  );
 }
 
 /** Plans the erasure of the customer's details for invoices, and of emails: those to the buyer are not sent, and none names the buyer. */

@@ -19,8 +19,8 @@ import type { ActEvent, acts } from '#platform/db/tables/events.ts';
 import { buyerKeyOf } from '#rules/access/buyers.ts';
 import { eraseCustomerIn, namesCustomer } from '#rules/access/erased-customer.ts';
 import {
-  deleteOldCopy,
   deleteOldCopies,
+  deleteOldCopy,
   listPossibleProducts,
   listRunning,
   listUnerasedMembers,
@@ -202,7 +202,9 @@ const ERASED_WITHIN_MS = HOUR;
 
 /** True for an answer that was stored since the request. Another one that expires in the same hour expires within a day. */
 const isLaterAnswer = ({ progress: { requestedAt } }: Erasing, { expiresAt }: AnswerRow): boolean =>
-  [RETENTION_MS, MONEY_RETENTION_MS].some((retention) => expiresAt > requestedAt + retention && expiresAt <= requestedAt + retention + ERASED_WITHIN_MS);
+  [RETENTION_MS, MONEY_RETENTION_MS].some(
+    (retention) => expiresAt > requestedAt + retention && expiresAt <= requestedAt + retention + ERASED_WITHIN_MS,
+  );
 
 async function erasedAnswer({ ctx, customer }: Erasing, { scope, key, body, sealedBody }: AnswerRow) {
   const purpose = answerPurpose(`${scope}\n${key}`);

@@ -50,7 +50,10 @@ async function runErasure(shard: Shard, row: CustomerRow): Promise<number | null
     const step = STEPS[progress.step];
     if (!step) return endPass(erasing);
     const { after, isWaiting } = await step(erasing);
-    Object.assign(progress, { after, step: after === null && !isWaiting ? progress.step + 1 : progress.step } satisfies Partial<ErasureProgress>);
+    Object.assign(progress, {
+      after,
+      step: after === null && !isWaiting ? progress.step + 1 : progress.step,
+    } satisfies Partial<ErasureProgress>);
     const eraseAt = isWaiting ? shard.wallNow + shard.elapsedMs() + AGAIN_MS : shard.wallNow;
     await saveProgress(erasing, eraseAt);
     if (isWaiting) return eraseAt;

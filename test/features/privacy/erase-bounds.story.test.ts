@@ -1,0 +1,208 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { customerIdOf } from '#core/ids.ts';
+import { newKey } from '../../support/people/agent.ts';
+import { watchCopy } from '../../support/people/entitlement-copy.ts';
+import { completeErasures, erasuresLeft, findWord } from '../../support/people/erased-customer.ts';
+import { resetIsolate } from '../../support/runner/reset-isolate.ts';
+import { type Body, type Merchant, World } from '../../support/world.ts';
+
+describe('bounds of an erasure', () => {
+  let w: World;
+  let ada: Merchant;
+  let product: Body;
+  let ref: string;
+  let copies: (() => Promise<void>)[];
+  beforeEach(async () => {
+    w = new World();
+    ada = await w.merchant();
+    product = await w.product(ada, { access_period_days: 30 });
+    ref = `planted${crypto.randomUUID().slice(0, 8)}-ref`;
+    copies = [await watchCopy(w, ada, product.product_id, { customerRef: ref })];
+  });
+  const idOf = (customerRef: string) => customerIdOf(ada.userId, true, { customerRef });
+  const get = async (path: string) => (await w.call('GET', `/v1/${path}`, { key: ada.key })).body as Body;
+  const post = (path: string, body: object, key = ada.key) =>
+    w.call('POST', `/v1/${path}`, { key, headers: { 'Idempotency-Key': newKey() }, body });
+  const erase = (id: string = idOf(ref), body: object = { end_access: true }) => post(`customers/${id}/erase`, body, ada.token);
+  const settle = async () => {
+    for (let round = 0; round < 4; round++) {
+      while (w.queue.sent.length > 0) await w.deliver();
+      for (const storeCopy of copies) await storeCopy();
+    }
+    await w.sweepAlone('analytics');
+  };
+  const buy = async (input: object = { customer_ref: ref, email: 'ada@example.com' }, wallet = w.chain.wallet()) => {
+    const sale = await w.purchase(product, await wallet, { ...input });
+    expect(sale.confirmed.payment.status).toBe('CONFIRMED');
+    await settle();
+    return sale;
+  };
+  const consume = (customer: object = { customer_ref: ref }) =>
+    post('access/entitlements/consume', { product_id: product.product_id, customer });
+  const stateOf = (id: string) => get(`customers/${id}/state`);
+  const watch = async (customer: Parameters<typeof watchCopy>[3]) => {
+    copies.push(await watchCopy(w, ada, product.product_id, customer));
+  };
+
+  it('an old payment that is confirmed again gives no access', async () => {
+    const wallet = await w.chain.wallet();
+    await watch({ walletAddress: wallet.address });
+    const sales = [await buy(), await buy({}, Promise.resolve(wallet))];
+    const ids = [idOf(ref), customerIdOf(ada.userId, true, { walletAddress: wallet.address })];
+    for (const id of ids) expect((await erase(id)).status).toBe(202);
+    await completeErasures(w);
+    await resetIsolate();
+    for (const { payment, signature } of sales) expect((await w.confirm(payment.payment_id, signature)).status).toBe(200);
+    await settle();
+    for (const id of ids) expect((await stateOf(id)).products.every(({ access }: Body) => !access)).toBe(true);
+    expect((await consume({ wallet_address: wallet.address })).status).toBe(403);
+  });
+
+  it('a wallet that was merged into the customer has for itself what it buys afterwards', async () => {
+    const wallet = await w.chain.wallet();
+    const customer = { walletAddress: wallet.address };
+    await watch(customer);
+    await buy({}, Promise.resolve(wallet));
+    await buy();
+    const alias = customerIdOf(ada.userId, true, customer);
+    expect((await post(`customers/${idOf(ref)}/merge`, { from: alias })).status).toBe(200);
+    await settle();
+    expect((await erase()).status).toBe(202);
+    await completeErasures(w);
+    await buy({}, Promise.resolve(wallet));
+    expect((await consume({ wallet_address: wallet.address })).status).toBe(200);
+    expect(await get(`customers/${alias}`)).toMatchObject({ customer_id: alias, status: 'active', access: { active: 1 } });
+    expect((await stateOf(idOf(ref))).products.every(({ access }: Body) => !access)).toBe(true);
+  });
+
+  it('a purchase of the same product during the erasure is the next customer’s', async () => {
+    await buy();
+    expect((await erase()).status).toBe(202);
+    await buy({ customer_ref: ref, email: 'next@example.com' });
+    await completeErasures(w);
+    const next = (await get(`customers/state?customer_ref=${ref}`)).customer_id;
+    expect(next).not.toBe(idOf(ref));
+    expect((await consume()).status).toBe(200);
+    const { items } = await get('memberships');
+    expect(items.map(({ status, customer }: Body) => [status, customer.email ?? null]).sort()).toEqual([
+      ['active', 'next@example.com'],
+      ['cancelled', null],
+    ]);
+    await settle();
+    expect(await get(`customers/${next}`)).toMatchObject({ status: 'active', totals: { payments: 1 } });
+    expect((await get(`customers/${idOf(ref)}`)).status).toBe('erased');
+  });
+
+  it('another customer with the same erased reference blocks no erasure', async () => {
+    await buy();
+    const taken = `erased:${idOf(ref).slice(0, 8)}`;
+    await buy({ customer_ref: 'other' });
+    await w.env.DB.prepare("UPDATE customers SET customer_ref = ?, erased_at = 1, status = 'erased' WHERE customer_ref = 'other'")
+      .bind(taken)
+      .run();
+    await w.env.DB.prepare("UPDATE memberships SET customer_ref = ?, customer_key = ? WHERE customer_ref = 'other'")
+      .bind(taken, `ref:${taken}`)
+      .run();
+    expect((await erase()).status).toBe(202);
+    await completeErasures(w);
+    expect(await findWord(ref)).toEqual([]);
+    const { customer_ref } = await get(`customers/${idOf(ref)}`);
+    expect(customer_ref).toMatch(/^erased:[0-9a-f]{8}$/);
+    expect(customer_ref).not.toBe(taken);
+  });
+
+  it('a request names no reference of an erased customer', async () => {
+    const customer_ref = 'erased:0123abcd';
+    const { product_id, slug } = product;
+    const answers = [
+      await post(`products/p/${slug}/connect`, { customer_ref }),
+      await post('customers', { customer_ref }),
+      await post('access/entitlements/grant', { product_id, customer: { customer_ref }, days: 1, reason: 'test' }),
+      await consume({ customer_ref }),
+      await post(`products/${product_id}/handoffs`, { customer_ref }),
+      await post('access/payment-sessions', { product_id, customer_ref }),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([422, 422, 422, 422, 422, 422]);
+  });
+
+  it('a stranger who begins checkouts does not delay the erasure, and its open checkouts end', async () => {
+    await buy();
+    const open = await w.connect(product, { customer_ref: ref });
+    expect((await erase()).status).toBe(202);
+    expect(Date.parse((await get(`payments/${open.payment_id}`)).expires_at)).toBeLessThanOrEqual(Date.now());
+    const stranger = await w.connect(product, { customer_ref: ref });
+    await completeErasures(w);
+    expect((await get(`customers/${idOf(ref)}`)).status).toBe('erased');
+    expect((await get(`payments/${stranger.payment_id}`)).customer_ref).toBe(ref);
+    expect((await get(`payments/${open.payment_id}`)).customer_ref).toMatch(/^erased:/);
+  });
+
+  it('refuses while a signed payment is under way', async () => {
+    await buy();
+    const { payment_id } = await w.connect(product, { customer_ref: ref });
+    const setStatus = (status: string) =>
+      w.env.DB.prepare("UPDATE payments SET status = ? WHERE customer_ref = ? AND status LIKE 'PENDING%'").bind(status, ref).run();
+    await setStatus('PENDING_CONFIRMATION');
+    const refused = await erase();
+    expect([refused.status, refused.body.meta]).toEqual([409, { reason: 'payment_pending' }]);
+    await setStatus('PENDING_SIGNATURE');
+    expect((await erase()).status).toBe(202);
+    expect((await get(`payments/${payment_id}`)).status).toBe('PENDING_SIGNATURE');
+  });
+
+  it('a wallet that buys during its erasure is active afterwards and can be erased again', async () => {
+    const wallet = await w.chain.wallet();
+    await watch({ walletAddress: wallet.address });
+    const id = customerIdOf(ada.userId, true, { walletAddress: wallet.address });
+    await buy({ email: 'first@example.com' }, Promise.resolve(wallet));
+    expect((await erase(id)).status).toBe(202);
+    await buy({ email: 'second@example.com' }, Promise.resolve(wallet));
+    await completeErasures(w);
+    expect(await get(`customers/${id}`)).toMatchObject({ status: 'active', emails: [{ email: 'second@example.com' }] });
+    expect((await stateOf(id)).products).toMatchObject([{ access: true }]);
+    expect((await erase(id)).body).toMatchObject({ status: 'erasing', emails: [] });
+    await completeErasures(w);
+    expect((await get(`customers/${id}`)).status).toBe('erased');
+    expect(await findWord('second@example.com')).toEqual([]);
+  });
+
+  it('an erasure with a failing step waits and delays no other', async () => {
+    await buy();
+    await post('customers', { customer_ref: 'broken' });
+    expect((await erase(idOf('broken'))).status).toBe(202);
+    await w.env.DB.prepare("UPDATE customers SET erasure = json_set(erasure, '$.keys', 1) WHERE erase_at IS NOT NULL").run();
+    expect((await erase()).status).toBe(202);
+    const due = () =>
+      w.env.DB.prepare("SELECT max(erase_at) AS at FROM customers WHERE json_type(erasure, '$.keys') = 'integer'").first<number>('at');
+    const before = (await due())!;
+    await w.sweepAlone('erasedCustomers').catch(() => null);
+    expect(await due()).toBeGreaterThan(before);
+    await completeErasures(w, w.env, 1);
+    await completeErasures(w, w.env, 1);
+    expect([await erasuresLeft(), (await get(`customers/${idOf(ref)}`)).status]).toEqual([1, 'erased']);
+    await w.env.DB.prepare('UPDATE customers SET erase_at = NULL, erasure = NULL').run();
+  });
+
+  it('an email to somebody else with the same address, and answers of the next customer, remain', async () => {
+    await buy({ customer_ref: ref, email: ada.email });
+    await w.env.DB.prepare(
+      `INSERT INTO mails (id, account_id, template, facts, address, address_key, status, attempt, lease_until, request_id, created_at, ended_at)
+      SELECT randomblob(16), account_id, 'passkey_suspect', '{"named":"key","at":"now"}', address, address_key, 'sent', 1, 0, 'r', 1, 1
+      FROM mails WHERE address_key IS NOT NULL AND template = 'buyer_receipt' LIMIT 1`,
+    ).run();
+    const alerts = () => w.env.DB.prepare("SELECT facts FROM mails WHERE template = 'passkey_suspect'").first('facts');
+    const receipts = () =>
+      w.env.DB.prepare("SELECT count(*) AS n FROM mails WHERE template = 'buyer_receipt' AND facts <> '{}'").first('n');
+    expect([await alerts(), await receipts()]).toEqual([expect.stringContaining('key'), 1]);
+    expect((await erase()).status).toBe(202);
+    const headers = { 'Idempotency-Key': newKey() };
+    const body = { customer_ref: ref, email: 'next@example.com', metadata: { k: 'v' } };
+    const made = () => w.call('POST', '/v1/customers', { key: ada.key, headers, body });
+    const first = await made();
+    expect(first.status).toBe(201);
+    await completeErasures(w);
+    expect((await made()).body).toEqual(first.body);
+    expect([await alerts(), await receipts()]).toEqual([expect.stringContaining('key'), 0]);
+    expect(await findWord('next@example.com')).not.toEqual([]);
+  });
+});
