@@ -163,7 +163,12 @@ export class Holding {
   }
 
   /** Credits a payment once. A payment that was revoked before its credit adds nothing. */
-  creditOnce({ identity, paymentId, addition, paidAt }: Pick<Credit, 'identity' | 'paymentId' | 'addition'> & { paidAt?: number }): Credited {
+  creditOnce({
+    identity,
+    paymentId,
+    addition,
+    paidAt,
+  }: Pick<Credit, 'identity' | 'paymentId' | 'addition'> & { paidAt?: number }): Credited {
     const grant = this.grants.find(paymentId);
     if (grant?.credited) return grant.credited;
     const { now } = this.#ledger;
@@ -187,9 +192,9 @@ export class Holding {
     const { state, now } = this.#ledger;
     const { identity, balance } = state;
     const after = { ...EMPTY_STATE, balance: { ...emptyBalance(), version: balance.version }, forgottenThrough: through };
-    if (!this.grants.hasAfter(through)) return this.#ledger.forget(after);
-    if (this.isForgotten(through)) return;
-    this.#ledger.state = { ...after, identity, balance: this.grants.revokeThrough(through, balance, now) };
+    if (!this.grants.hasAfter(through)) this.#ledger.forget(after);
+    else if (!this.isForgotten(through))
+      this.#ledger.state = { ...after, identity, balance: this.grants.revokeThrough(through, balance, now) };
   }
 
   revoke(identity: EntitlementKey, paymentId: string): void {

@@ -1,9 +1,14 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { customerIdOf } from '#core/ids.ts';
+import { forgetAll } from '#core/isolate/memory.ts';
+import { sweepErasedCustomers } from '#features/privacy/erasure/sweep.ts';
+import { newCtx } from '#platform/context.ts';
+import { shardsOf } from '#platform/db/each-database.ts';
+import { MeteredShop } from '../../support/clients/metered.ts';
 import { newKey } from '../../support/people/agent.ts';
 import { watchCopy } from '../../support/people/entitlement-copy.ts';
 import { completeErasures, erasuresLeft, findWord } from '../../support/people/erased-customer.ts';
-import { resetIsolate } from '../../support/runner/reset-isolate.ts';
+import { mailConfig } from '../../support/servers/mail.ts';
 import { type Body, type Merchant, World } from '../../support/world.ts';
 
 describe('bounds of an erasure', () => {
@@ -13,7 +18,7 @@ describe('bounds of an erasure', () => {
   let ref: string;
   let copies: (() => Promise<void>)[];
   beforeEach(async () => {
-    w = new World();
+    w = new World(mailConfig());
     ada = await w.merchant();
     product = await w.product(ada, { access_period_days: 30 });
     ref = `planted${crypto.randomUUID().slice(0, 8)}-ref`;
@@ -51,7 +56,7 @@ describe('bounds of an erasure', () => {
     const ids = [idOf(ref), customerIdOf(ada.userId, true, { walletAddress: wallet.address })];
     for (const id of ids) expect((await erase(id)).status).toBe(202);
     await completeErasures(w);
-    await resetIsolate();
+    forgetAll();
     for (const { payment, signature } of sales) expect((await w.confirm(payment.payment_id, signature)).status).toBe(200);
     await settle();
     for (const id of ids) expect((await stateOf(id)).products.every(({ access }: Body) => !access)).toBe(true);
@@ -192,9 +197,12 @@ describe('bounds of an erasure', () => {
     ).run();
     const alerts = () => w.env.DB.prepare("SELECT facts FROM mails WHERE template = 'passkey_suspect'").first('facts');
     const receipts = () =>
-      w.env.DB.prepare("SELECT count(*) AS n FROM mails WHERE template = 'buyer_receipt' AND facts <> '{}'").first('n');
+      w.env.DB.prepare("SELECT count(*) AS n FROM mails WHERE template = 'buyer_receipt' AND facts <> '{}' AND account_id = unhex(?)")
+        .bind(ada.userId.replaceAll('-', ''))
+        .first('n');
     expect([await alerts(), await receipts()]).toEqual([expect.stringContaining('key'), 1]);
     expect((await erase()).status).toBe(202);
+    await w.sweepAlone('erasedCustomers');
     const headers = { 'Idempotency-Key': newKey() };
     const body = { customer_ref: ref, email: 'next@example.com', metadata: { k: 'v' } };
     const made = () => w.call('POST', '/v1/customers', { key: ada.key, headers, body });
@@ -204,5 +212,39 @@ describe('bounds of an erasure', () => {
     expect((await made()).body).toEqual(first.body);
     expect([await alerts(), await receipts()]).toEqual([expect.stringContaining('key'), 0]);
     expect(await findWord('next@example.com')).not.toEqual([]);
+  });
+
+  it('the object of a metered session shows the erased reference', async () => {
+    const shop = await MeteredShop.open(w, { body: { customer: { customer_ref: ref } } });
+    const read = () => w.call('GET', shop.path, { key: shop.key });
+    expect((await read()).body.customer).toEqual({ customer_ref: ref });
+    expect((await w.call('POST', `${shop.path}/close`, { key: shop.key, headers: { 'Idempotency-Key': newKey() } })).status).toBe(200);
+    await settle();
+    await post('customers', { customer_ref: ref }, shop.key);
+    const { token: key, userId } = shop.merchant;
+    const id = customerIdOf(userId, false, { customerRef: ref });
+    const erased = await w.call('POST', `/v1/customers/${id}/erase?mode=sandbox`, { key, body: { end_access: true } });
+    expect(erased.status).toBe(202);
+    await completeErasures(w);
+    expect((await read()).body.customer).toEqual({ customer_ref: erased.body.customer_ref });
+  });
+
+  it('a run that has no time left goes on at once', async () => {
+    await buy();
+    expect((await erase()).status).toBe(202);
+    const ctx = newCtx(w.env, { requestId: 'req_sweep', defer: () => {} });
+    const [shard] = shardsOf(ctx);
+    const swept = await sweepErasedCustomers({ ...shard!, budget: { left: 0 } });
+    expect(swept.end).toBe('bound');
+  });
+
+  it('an erased customer absorbs no other, and neither it nor one under erasure gets a portal session', async () => {
+    for (const customer_ref of [ref, 'other']) await post('customers', { customer_ref });
+    const open = () => post('customers/portal-sessions', { customer_id: idOf(ref) });
+    const merge = () => post(`customers/${idOf(ref)}/merge`, { from: idOf('other') });
+    expect((await erase()).status).toBe(202);
+    expect([(await merge()).status, (await open()).body.meta]).toEqual([409, { reason: 'erasing' }]);
+    await completeErasures(w);
+    expect([(await merge()).status, (await open()).body.meta]).toEqual([422, { reason: 'erased' }]);
   });
 });

@@ -8,8 +8,9 @@ import { isLinkMac, linkMacs } from '#features/accounts/auth/emailed-links.ts';
 import { requireOwnPage } from '#features/accounts/domain/own-page.ts';
 import { findAccount } from '#features/accounts/store.ts';
 import { isErasedSince } from '#features/buyer-sign-in/store.ts';
-import { planKnownCustomer } from '#features/customers/customer.ts';
+import { planKnownCustomer, requireUnerased } from '#features/customers/customer.ts';
 import { findNamedCustomer, getKnownCustomer, type KnownCustomer } from '#features/customers/state.ts';
+import { findCustomerRow } from '#features/customers/store.ts';
 import type { Ctx, Scope } from '#platform/context.ts';
 import { commit } from '#platform/db/commit.ts';
 import { homeOf } from '#platform/db/directory.ts';
@@ -47,7 +48,7 @@ export interface PortalSession {
 
 /**
  * Makes a link by which the merchant's own signed-in user sees their purchases at this merchant, for ten minutes. Throws 404 for a customer
- * that the merchant does not know, 422 for a return URL of another site.
+ * that the merchant does not know, 409 state_conflict for an erased one, 422 for a return URL of another site.
  */
 export async function createPortalSession(
   ctx: Scope,
@@ -56,7 +57,10 @@ export async function createPortalSession(
   storeAnswer: StoreAnswer<PortalSession>,
 ): Promise<PortalSession> {
   const back = returnUrl === undefined ? undefined : await requireOwnPage(ctx, 'return_url', returnUrl);
-  const { id: customerId, writes } = planKnownCustomer(ctx, await findCustomer(ctx, named));
+  const known = await findCustomer(ctx, named);
+  const row = await findCustomerRow(ctx, known.id);
+  if (row) requireUnerased(row);
+  const { id: customerId, writes } = planKnownCustomer(ctx, known);
   const { merchantId, livemode, wallNow } = ctx;
   const id = newId<PortalSessionId>(wallNow, merchantId);
   const expiresAt = wallNow + LIFE_MS;

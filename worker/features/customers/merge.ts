@@ -64,6 +64,7 @@ export async function mergeCustomer(
 
 async function loadPair(ctx: Scope, intoId: CustomerId, fromId: CustomerId): Promise<Pair> {
   const into = await readCustomer(ctx, intoId);
+  if (into.row.status === 'erased') throw refused(['path', 'customer_id'], 'Expected a customer that is not erased');
   requireUnerased(into.row);
   const own = await findOwnRow(ctx, fromId);
   if (!own && (await isOfOtherMode(ctx, fromId))) throw refusedFrom('Expected a customer of the same mode');
@@ -77,8 +78,9 @@ async function loadPair(ctx: Scope, intoId: CustomerId, fromId: CustomerId): Pro
   return { into, from, isMerged: false };
 }
 
-const refusedFrom = (msg: string): ApiError =>
-  new ApiError('validation_error', { problems: [{ loc: ['body', 'from'], msg, type: 'invalid_reference' }] });
+const refused = (loc: string[], msg: string): ApiError =>
+  new ApiError('validation_error', { problems: [{ loc, msg, type: 'invalid_reference' }] });
+const refusedFrom = (msg: string): ApiError => refused(['body', 'from'], msg);
 
 const conflict = (reason: string, detail: string): ApiError => new ApiError('state_conflict', { detail, meta: { reason } });
 

@@ -1,6 +1,6 @@
 import { and, asc, eq, gt, inArray, lte, or, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
-import type { AuthorizationId, MailId, PaymentId, ReceiptId } from '#core/ids.ts';
+import type { AuthorizationId, MailId, MeteredSessionId, PaymentId, ReceiptId } from '#core/ids.ts';
 import { amongIds, setOf } from '#platform/db/among.ts';
 import { abortIfExists, type Write } from '#platform/db/commit.ts';
 import { rowsOf } from '#platform/db/page.ts';
@@ -78,6 +78,17 @@ const planInvoices = (erasing: Erasing, one: ErasedKey): Write =>
       AND m.metadata -> '$.bill_to' IS NOT NULL AND m.updated_at <= ${erasing.until} LIMIT ${ROWS_MAX})`,
   );
 
+/** Lists metered sessions with a reference of before. */
+export const listNamedSessions = ({ ctx, until }: Erasing, customerRef: string, max: number) =>
+  ctx.db
+    .select({ id: meteredSessions.id })
+    .from(meteredSessions)
+    .where(and(rowsOf(meteredSessions, ctx, [[meteredSessions.customerRef, customerRef]]), lte(meteredSessions.createdAt, until)))
+    .limit(max);
+
+export const renameSession = ({ ctx }: Erasing, id: MeteredSessionId, customerRef: string): Write =>
+  ctx.db.update(meteredSessions).set({ customerRef }).where(eq(meteredSessions.id, id));
+
 /** Plans the erasure of a reference where rows have no other personal data, or are deleted. */
 function planReferences({ ctx, until }: Erasing, from: string, customerRef: string): Write[] {
   const { db, now } = ctx;
@@ -98,7 +109,6 @@ function planReferences({ ctx, until }: Erasing, from: string, customerRef: stri
       { customerRef, email: null, terms: NAMELESS_TERMS },
       upTo(subscriptionAuthorizations, subscriptionAuthorizations.id),
     ),
-    db.update(meteredSessions).set({ customerRef }).where(upTo(meteredSessions, meteredSessions.id)),
     stepRows(
       db,
       paymentSessions,
@@ -214,6 +224,7 @@ async function listOwnMails(erasing: Erasing, addressKeys: readonly string[]): P
       .from(payments)
       .where(
         and(
+          rowsOf(payments, ctx),
           amongIds(
             payments.receiptId,
             named.flatMap(({ receipt_id }) => receipt_id ?? []),
@@ -226,6 +237,7 @@ async function listOwnMails(erasing: Erasing, addressKeys: readonly string[]): P
       .from(subscriptionAuthorizations)
       .where(
         and(
+          rowsOf(subscriptionAuthorizations, ctx),
           inArray(
             subscriptionAuthorizations.id,
             named.flatMap(({ authorization_id }) => authorization_id ?? []),

@@ -4,10 +4,9 @@
  */
 
 import { seal, unseal } from '#core/crypto.ts';
-import { type EntitlementId, eventIdOf } from '#core/ids.ts';
+import { eventIdOf } from '#core/ids.ts';
 import { HOUR } from '#core/time.ts';
 import { addressKeysOf } from '#features/email/outbox.ts';
-import { callEntitlement, calledBy, entitlementKeyOf } from '#features/entitlements/entitlement.ts';
 import type { Scope } from '#platform/context.ts';
 import { storeEvents } from '#platform/db/acts/acts.ts';
 import { decodeBody } from '#platform/db/acts/body.ts';
@@ -18,17 +17,12 @@ import type { Erasing } from '#platform/db/search/erasing.ts';
 import type { ActEvent, acts } from '#platform/db/tables/events.ts';
 import { buyerKeyOf } from '#rules/access/buyers.ts';
 import { eraseCustomerIn, namesCustomer } from '#rules/access/erased-customer.ts';
-import {
-  deleteOldCopies,
-  deleteOldCopy,
-  listPossibleProducts,
-  listRunning,
-  listUnerasedMembers,
-  planErasedMembership,
-} from './access.store.ts';
+import { listRunning, listUnerasedMembers, planErasedMembership } from './access.store.ts';
 import { listEmails } from './customer.store.ts';
 import { planEndedAccess } from './end-access.ts';
+import { forgetEntitlements, renameMeteredSessions } from './objects.ts';
 import { listOwnPayments, planEmails, planEnded, planPayments, planRows, ROWS_MAX } from './rows.store.ts';
+import { DONE, isLastPass, type Stepped, storeWrites } from './step.ts';
 import {
   type AnswerRow,
   forgetResponses,
@@ -39,24 +33,6 @@ import {
   storeErasedAnswer,
   storeErasedEntry,
 } from './texts.store.ts';
-
-export interface Stepped {
-  /** Row after which the step continues. null: the step is done. */
-  after: string | null;
-  /** Set if the step waits for others. */
-  isWaiting?: true;
-}
-
-const DONE: Stepped = { after: null };
-
-const isLastPass = ({ ctx, progress }: Erasing): boolean => ctx.wallNow >= progress.callsEndAt;
-
-async function storeWrites({ ctx }: Erasing, writes: readonly Write[]): Promise<number> {
-  const [first, ...rest] = writes;
-  if (!first) return 0;
-  const results = (await ctx.db.batch([first, ...rest])) as D1Result[];
-  return results.reduce((sum, { meta }) => sum + (meta?.changes ?? 0), 0);
-}
 
 const EMAILS_MAX = 100;
 
@@ -238,31 +214,11 @@ export async function eraseEntries(erasing: Erasing): Promise<Stepped> {
   return { after: page.length < ENTRIES_MAX ? null : '' };
 }
 
-const PRODUCTS_MAX = 20;
-
-/**
- * Has the objects of entitlements forget the customer, also those of the erased reference, which get no payment of before. Deletes their
- * copies, and in the last pass those that a late message brought back.
- */
-export async function forgetEntitlements(erasing: Erasing): Promise<Stepped> {
-  const { ctx, keys, progress, until } = erasing;
-  if (isLastPass(erasing) && progress.after === null) await storeWrites(erasing, deleteOldCopies(erasing));
-  const products = await listPossibleProducts(erasing, progress.after ?? '', PRODUCTS_MAX);
-  for (const productId of products)
-    for (const key of keys.flatMap(({ key, erased }) => ('customerRef' in key ? [key, erased] : [key]))) {
-      const { entitlementId } = entitlementKeyOf(ctx, productId, key);
-      const call = { ...calledBy(ctx), through: until };
-      const isForgotten = await callEntitlement(ctx, ctx, entitlementId, (object) => object.forget(call));
-      if (!isForgotten) return { after: progress.after, isWaiting: true };
-      await storeWrites(erasing, [deleteOldCopy(erasing, entitlementId as EntitlementId)]);
-    }
-  return { after: products.length < PRODUCTS_MAX ? null : products.at(-1)! };
-}
-
 export const STEPS = [
   forgetEntitlements,
   collectEmails,
   eraseMemberships,
+  renameMeteredSessions,
   eraseRows,
   eraseEnded,
   eraseEmails,

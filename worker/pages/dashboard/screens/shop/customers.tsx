@@ -103,40 +103,7 @@ export const CUSTOMER: Definition = {
       <>
         <About screen={screen} customer={value} />
         {state.ok && <Holdings screen={screen} held={state.value.products} />}
-        {sold.length > 0 && (
-          <section>
-            <h2>Give access</h2>
-            <ActForm screen={screen} act="grant" submit="Give access">
-              <SelectField screen={screen} act="grant" name="product_id" label="Template" options={sold} />
-              <TextField screen={screen} act="grant" name="days" label="Days" help="Empty: no time is added" isOptional />
-              <TextField screen={screen} act="grant" name="units" label="Uses" help="Empty: no uses are added" isOptional />
-              <TextField screen={screen} act="grant" name="reason" label="Reason" help="For your own records" max={200} />
-            </ActForm>
-          </section>
-        )}
-        <section>
-          <h2>Portal link</h2>
-          <p>It shows this customer their purchases at your shop. It works for ten minutes.</p>
-          <ActForm screen={screen} act="portal" submit="Portal link" />
-        </section>
-        <section>
-          <h2>Change</h2>
-          <ActForm screen={screen} act="save" submit="Save">
-            <TextField screen={screen} act="save" name="name" label="Name" isOptional max={200} value={value.name ?? ''} />
-            <TextField
-              screen={screen}
-              act="save"
-              name="email"
-              label="Email address"
-              isOptional
-              type="email"
-              max={254}
-              value={ownEmail(value)}
-            />
-          </ActForm>
-        </section>
-        <Merge screen={screen} />
-        <Erase screen={screen} customer={value} />
+        {value.status === 'active' && <Acts screen={screen} customer={value} sold={sold} />}
         {timeline.ok && timeline.value.items.length > 0 && <Timeline screen={screen} items={timeline.value.items} />}
       </>
     );
@@ -187,7 +154,8 @@ export const CUSTOMER: Definition = {
         if (!found.ok) return found;
         const name = nameOf(found.value);
         if (form.confirm?.trim() !== name) return notTyped(screen.c, name);
-        return acted(await screen.operations.call('eraseCustomer', { ...about, body: { end_access: true }, ...idempotent(form) }));
+        const body = { end_access: form.end_access === 'true', ...(form.reason?.trim() && { reason: form.reason.trim() }) };
+        return acted(await screen.operations.call('eraseCustomer', { ...about, body, ...idempotent(form) }));
       },
     },
     save: {
@@ -258,12 +226,59 @@ const About = ({ screen, customer }: { screen: Screen; customer: Customer }) => 
   </section>
 );
 
+const RUNNING_ACCESS = [
+  ['', 'Do not erase'],
+  ['true', 'End it'],
+] as const;
+
+/** Acts on a customer that is not erased. */
+const Acts = ({ screen, customer, sold }: { screen: Screen; customer: Customer; sold: (readonly [string, string])[] }) => (
+  <>
+    {sold.length > 0 && (
+      <section>
+        <h2>Give access</h2>
+        <ActForm screen={screen} act="grant" submit="Give access">
+          <SelectField screen={screen} act="grant" name="product_id" label="Template" options={sold} />
+          <TextField screen={screen} act="grant" name="days" label="Days" help="Empty: no time is added" isOptional />
+          <TextField screen={screen} act="grant" name="units" label="Uses" help="Empty: no uses are added" isOptional />
+          <TextField screen={screen} act="grant" name="reason" label="Reason" help="For your own records" max={200} />
+        </ActForm>
+      </section>
+    )}
+    <section>
+      <h2>Portal link</h2>
+      <p>It shows this customer their purchases at your shop. It works for ten minutes.</p>
+      <ActForm screen={screen} act="portal" submit="Portal link" />
+    </section>
+    <section>
+      <h2>Change</h2>
+      <ActForm screen={screen} act="save" submit="Save">
+        <TextField screen={screen} act="save" name="name" label="Name" isOptional max={200} value={customer.name ?? ''} />
+        <TextField
+          screen={screen}
+          act="save"
+          name="email"
+          label="Email address"
+          isOptional
+          type="email"
+          max={254}
+          value={ownEmail(customer)}
+        />
+      </ActForm>
+    </section>
+    <Merge screen={screen} />
+    <Erase screen={screen} customer={customer} />
+  </>
+);
+
 const Erase = ({ screen, customer }: { screen: Screen; customer: Customer }) =>
-  customer.status === 'active' && hasRole(screen.me.role as Role, 'privacy:write') ? (
+  hasRole(screen.me.role as Role, 'privacy:write') ? (
     <section>
       <h2>Erase</h2>
-      <p>Access ends, and names, addresses and metadata are erased for good. Payments, receipts and wallets remain.</p>
+      <p>Names, addresses and metadata are erased for good. Payments, receipts and wallets remain.</p>
       <ActForm screen={screen} act="erase" submit="Erase" isFinal>
+        <SelectField screen={screen} act="erase" name="end_access" label="Access that runs" options={RUNNING_ACCESS} />
+        <TextField screen={screen} act="erase" name="reason" label="Reason" help="For your own records" isOptional max={500} />
         <ConfirmField screen={screen} act="erase" name={nameOf(customer)} />
       </ActForm>
     </section>
