@@ -1,9 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { customerIdOf } from '#core/ids.ts';
 import { forgetAll } from '#core/isolate/memory.ts';
+import { MINUTE } from '#core/time.ts';
 import { sweepErasedCustomers } from '#features/privacy/erasure/sweep.ts';
 import { newCtx } from '#platform/context.ts';
 import { shardsOf } from '#platform/db/each-database.ts';
+import { buyerKeyOf } from '#rules/access/buyers.ts';
 import { MeteredShop } from '../../support/clients/metered.ts';
 import { newKey } from '../../support/people/agent.ts';
 import { watchCopy } from '../../support/people/entitlement-copy.ts';
@@ -234,7 +236,7 @@ describe('bounds of an erasure', () => {
     expect((await erase()).status).toBe(202);
     const ctx = newCtx(w.env, { requestId: 'req_sweep', defer: () => {} });
     const [shard] = shardsOf(ctx);
-    const swept = await sweepErasedCustomers({ ...shard!, budget: { left: 0 } });
+    const swept = await sweepErasedCustomers({ ...shard!, elapsedMs: () => MINUTE });
     expect(swept.end).toBe('bound');
   });
 
@@ -246,5 +248,25 @@ describe('bounds of an erasure', () => {
     expect([(await merge()).status, (await open()).body.meta]).toEqual([409, { reason: 'erasing' }]);
     await completeErasures(w);
     expect([(await merge()).status, (await open()).body.meta]).toEqual([422, { reason: 'erased' }]);
+  });
+
+  it('an address leads its buyer to the seller no longer, unless another purchase names it, and parked copies go', async () => {
+    const own = { customer_ref: ref, email: 'own@example.com' };
+    await buy(own);
+    await buy({ ...own, email: 'shared@example.com' });
+    await buy({ customer_ref: 'other', email: 'shared@example.com' });
+    const leads = async (email: string) =>
+      w.env.DB.prepare('SELECT count(*) AS n FROM buyer_sellers WHERE buyer_key = ? AND merchant_id = unhex(?)')
+        .bind(buyerKeyOf({ kind: 'email', email }), ada.userId.replaceAll('-', ''))
+        .first('n');
+    const snapshot = { merchantId: ada.userId, livemode: true, customer: { customerRef: ref }, updatedAt: 1 };
+    const parked = { kind: 'projectEntitlement', projection: { snapshot, events: [] } };
+    await w.env.DB.prepare("INSERT INTO parked_messages VALUES ('m1', 'svc-jobs-dead', 'projectEntitlement', ?, 'failed', 1)")
+      .bind(JSON.stringify(parked))
+      .run();
+    expect([await leads('own@example.com'), await leads('shared@example.com')]).toEqual([1, 1]);
+    expect((await erase()).status).toBe(202);
+    await completeErasures(w);
+    expect([await leads('own@example.com'), await leads('shared@example.com'), await findWord(ref)]).toEqual([0, 1, []]);
   });
 });

@@ -25,6 +25,8 @@ import { listOwnPayments, planEmails, planEnded, planPayments, planRows, ROWS_MA
 import { DONE, isLastPass, type Stepped, storeWrites } from './step.ts';
 import {
   type AnswerRow,
+  deleteParkedCopies,
+  deleteSellerOf,
   forgetResponses,
   listActs,
   listAnswers,
@@ -214,6 +216,17 @@ export async function eraseEntries(erasing: Erasing): Promise<Stepped> {
   return { after: page.length < ENTRIES_MAX ? null : '' };
 }
 
+/** Erases what leads to the customer outside of the rows: addresses by which a buyer finds the seller, and parked messages. */
+export async function eraseTraces(erasing: Erasing): Promise<Stepped> {
+  const { ctx, customer } = erasing;
+  if (!isLastPass(erasing)) return DONE;
+  if (customer.refs.size > 0) await deleteParkedCopies(erasing);
+  if (!ctx.livemode) return DONE;
+  const writes = [...customer.emails].map((email) => deleteSellerOf(erasing, email));
+  for (let from = 0; from < writes.length; from += ROWS_MAX) await storeWrites(erasing, writes.slice(from, from + ROWS_MAX));
+  return DONE;
+}
+
 export const STEPS = [
   forgetEntitlements,
   collectEmails,
@@ -225,4 +238,5 @@ export const STEPS = [
   eraseEvents,
   eraseAnswers,
   eraseEntries,
+  eraseTraces,
 ] as const;
