@@ -1,12 +1,20 @@
+import { eq } from 'drizzle-orm';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { customerIdOf } from '#core/ids.ts';
+import { customerIdOf, newId } from '#core/ids.ts';
 import { forgetAll } from '#core/isolate/memory.ts';
 import { MINUTE } from '#core/time.ts';
+import { listUnerasedMembers, planErasedMembership } from '#features/privacy/erasure/access.store.ts';
+import { listDueErasures } from '#features/privacy/erasure/customer.store.ts';
 import { sweepErasedCustomers } from '#features/privacy/erasure/sweep.ts';
+import { loadScope } from '#platform/chain/scope.ts';
 import { newCtx } from '#platform/context.ts';
+import { commit, isAborted, unchanged } from '#platform/db/commit.ts';
 import { shardsOf } from '#platform/db/each-database.ts';
+import { erasingOf } from '#platform/db/search/erasing.ts';
+import { memberships } from '#platform/db/tables/memberships.ts';
 import { buyerKeyOf } from '#rules/access/buyers.ts';
 import { MeteredShop } from '../../support/clients/metered.ts';
+import { runScenario } from '../../support/clients/sandbox.ts';
 import { newKey } from '../../support/people/agent.ts';
 import { watchCopy } from '../../support/people/entitlement-copy.ts';
 import { completeErasures, erasuresLeft, findWord } from '../../support/people/erased-customer.ts';
@@ -268,5 +276,65 @@ describe('bounds of an erasure', () => {
     expect((await erase()).status).toBe(202);
     await completeErasures(w);
     expect([await leads('own@example.com'), await leads('shared@example.com'), await findWord(ref)]).toEqual([0, 1, []]);
+  });
+
+  it('a customer of a sandbox session is erased by the clock of the session, within minutes by the clock on the wall', async () => {
+    const { session_id } = await runScenario(w, ada, 'payment_confirmed', { advance_seconds: 40 * 86_400 });
+    await settle();
+    const customerRef = `${session_id}:buyer`;
+    const id = customerIdOf(ada.userId, false, { customerRef });
+    const asked = Date.now();
+    const { status, body } = await w.call('POST', `/v1/customers/${id}/erase?mode=sandbox`, { key: ada.token, body: { end_access: true } });
+    expect(status).toBe(202);
+    const { erasure, erased_at } = (await w.env.DB.prepare(
+      'SELECT erasure, erased_at FROM customers WHERE erase_at IS NOT NULL',
+    ).first<Body>())!;
+    expect(JSON.parse(erasure).callsEndAt - asked).toBeLessThan(5 * MINUTE);
+    expect(erased_at - asked).toBeGreaterThan(30 * 24 * 60 * MINUTE);
+    await completeErasures(w);
+    expect(body.customer_ref).toMatch(/:erased:[0-9a-f]{8}$/);
+    expect(await findWord(customerRef)).toEqual([]);
+  });
+
+  it('a delivery that moves while its membership is erased stops the write', async () => {
+    await buy();
+    expect((await erase()).status).toBe(202);
+    const ctx = await loadScope(newCtx(w.env, { requestId: 'req_erase', defer: () => {} }), {
+      merchantId: ada.userId as never,
+      livemode: true,
+    });
+    const [row] = await listDueErasures(ctx, 1);
+    const erasing = erasingOf(ctx, row!, row!.erasure!);
+    await w.env.DB.prepare(
+      `INSERT INTO placements (membership_id, merchant_id, livemode, provider, status, work, attempts, payment_id, lease_until, created_at, version)
+      SELECT id, merchant_id, 1, 'telegram', 'pending', 'give', 0, last_payment_id, 0, 0, 1 FROM memberships WHERE customer_ref LIKE 'erased:%'
+      AND email IS NOT NULL`,
+    ).run();
+    const [member] = await listUnerasedMembers(erasing, erasing.keys[0]!, 1);
+    await w.env.DB.prepare('UPDATE placements SET version = 2').run();
+    const stored = commit(ctx, { ...unchanged(null), writes: planErasedMembership(erasing, member!) });
+    expect(isAborted(await stored.catch((error: unknown) => error))).toBe(true);
+    await completeErasures(w);
+    expect([
+      await findWord('ada@example.com'),
+      (await w.env.DB.prepare('SELECT count(*) AS n FROM placements').first('n')) as number,
+    ]).toEqual([[], 0]);
+  });
+
+  it('every address of a customer is erased, also beyond a page of addresses', async () => {
+    await buy();
+    const [member] = await w.db.select().from(memberships).where(eq(memberships.customerRef, ref));
+    const addresses = Array.from({ length: 120 }, (_, i) => `planted-${i}@example.com`);
+    for (const email of addresses)
+      await w.db
+        .insert(memberships)
+        .values({ ...member!, id: newId(Date.now(), ada.userId), productId: newId(Date.now(), ada.userId), email });
+    await w.env.DB.prepare("UPDATE memberships SET status = 'expired' WHERE email LIKE 'planted-%'").run();
+    expect((await erase()).status).toBe(202);
+    await w.sweepAlone('erasedCustomers');
+    const { erasure } = (await w.env.DB.prepare('SELECT erasure FROM customers WHERE erase_at IS NOT NULL').first<Body>())!;
+    expect(JSON.parse(erasure).emails).toEqual(expect.arrayContaining(addresses));
+    await completeErasures(w, w.env, 40);
+    expect(await findWord('planted-')).toEqual([]);
   });
 });

@@ -6,6 +6,7 @@ import { abortIfRunning, findRunning } from '#features/customers/merge.ts';
 import type { ShownCustomer } from '#features/customers/resource.ts';
 import { loadHoldings } from '#features/customers/state.store.ts';
 import { entitlementKeyOf, readEntitlement } from '#features/entitlements/entitlement.ts';
+import { loadScope } from '#platform/chain/scope.ts';
 import type { Scope } from '#platform/context.ts';
 import { type Change, transact } from '#platform/db/commit.ts';
 import { type StoreAnswer, unchangedWithAnswer, withAnswer } from '#platform/db/once.ts';
@@ -35,11 +36,12 @@ const conflict = (reason: string, detail: string): ApiError => new ApiError('sta
  * session, money under way, and access that runs unless the call ends it.
  */
 export async function eraseCustomer(
-  ctx: Scope,
+  asked: Scope,
   customerId: CustomerId,
   endsAccess: boolean,
   storeAnswer: StoreAnswer<ShownCustomer>,
 ): Promise<ShownCustomer> {
+  const ctx = await withOwnClock(asked, customerId);
   const erasing = await transact(ctx, { reload: () => readCustomer(ctx, customerId) }, async (before) => {
     if (before.row.status !== 'active') return unchangedWithAnswer(before, storeAnswer);
     const change = await planErasure(ctx, before, endsAccess);
@@ -47,6 +49,13 @@ export async function eraseCustomer(
   });
   if (erasing.row.status === 'erasing') ctx.defer(sendSweep(ctx, 'erasedCustomers'));
   return erasing;
+}
+
+/** A customer of a sandbox session has the clock of the session. */
+async function withOwnClock(ctx: Scope, customerId: CustomerId): Promise<Scope> {
+  if (ctx.livemode) return ctx;
+  const { row } = await readCustomer(ctx, customerId);
+  return { ...ctx, now: (await loadScope(ctx, row)).now };
 }
 
 async function planErasure(ctx: Scope, before: ShownCustomer, endsAccess: boolean): Promise<Change<ShownCustomer>> {
