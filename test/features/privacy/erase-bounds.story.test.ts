@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { customerIdOf, newId } from '#core/ids.ts';
+import { customerIdOf, type MembershipId, newId, type ProductId } from '#core/ids.ts';
 import { forgetAll } from '#core/isolate/memory.ts';
 import { MINUTE } from '#core/time.ts';
 import { listUnerasedMembers, planErasedMembership } from '#features/privacy/erasure/access.store.ts';
@@ -328,7 +328,12 @@ describe('bounds of an erasure', () => {
     for (const email of addresses)
       await w.db
         .insert(memberships)
-        .values({ ...member!, id: newId(Date.now(), ada.userId), productId: newId(Date.now(), ada.userId), email });
+        .values({
+          ...member!,
+          id: newId<MembershipId>(Date.now(), ada.userId),
+          productId: newId<ProductId>(Date.now(), ada.userId),
+          email,
+        });
     await w.env.DB.prepare("UPDATE memberships SET status = 'expired' WHERE email LIKE 'planted-%'").run();
     expect((await erase()).status).toBe(202);
     await w.sweepAlone('erasedCustomers');

@@ -10,6 +10,8 @@ const ERASED_REF = /(?:^|:)erased:[0-9a-f]{8}$/;
 /** Reference of a sandbox session begins with the session's id, which the replacement retains: it selects the clock. */
 const SESSION = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}:/;
 
+export const ERASED_REF_LENGTH = 'erased:01234567'.length;
+
 export const isErasedRef = (ref: string): boolean => ERASED_REF.test(ref);
 
 /** Reference that replaces that of an erased customer. A further attempt gives another one. */
@@ -75,3 +77,26 @@ export function eraseCustomerIn(value: unknown, customer: ErasedCustomer, isReco
 
 const blanked = (fields: Fields, names: readonly string[]): Fields =>
   Object.fromEntries(names.flatMap((name) => (isText(fields[name]) ? [[name, '']] : [])));
+
+interface StoredNames {
+  customerRef: string | null;
+  customerWallet: string | null;
+  payerWallet: string | null;
+  email: string | null;
+  terms: { metadata?: unknown; identity?: { providerUserId: string; username?: string | null } };
+}
+
+/** Erases the customer in the stored row of a payment. Returns false if the payment is not the customer's. */
+export function erasePaymentRow(payment: StoredNames, { refs, wallets }: ErasedCustomer): boolean {
+  const { customerRef, customerWallet, payerWallet, terms } = payment;
+  const isTheirs =
+    customerRef === null
+      ? wallets.has(customerWallet ?? payerWallet ?? '')
+      : refs.has(customerRef) || [...refs.values()].includes(customerRef);
+  if (!isTheirs) return false;
+  payment.customerRef = customerRef && (refs.get(customerRef) ?? customerRef);
+  payment.email = null;
+  delete terms.metadata;
+  if (terms.identity) terms.identity = { ...terms.identity, providerUserId: '', username: '' };
+  return true;
+}

@@ -7,6 +7,7 @@ import { seal, unseal } from '#core/crypto.ts';
 import { eventIdOf } from '#core/ids.ts';
 import { HOUR } from '#core/time.ts';
 import { addressKeysOf } from '#features/email/outbox.ts';
+import { eraseFromArchive } from '#features/retention/erase.ts';
 import type { Scope } from '#platform/context.ts';
 import { storeEvents } from '#platform/db/acts/acts.ts';
 import { decodeBody } from '#platform/db/acts/body.ts';
@@ -216,6 +217,20 @@ export async function eraseEntries(erasing: Erasing): Promise<Stepped> {
   return { after: page.length < ENTRIES_MAX ? null : '' };
 }
 
+/** Erases the customer in the archive, object by object. Events of before are in it by the last pass. */
+export async function eraseArchive(erasing: Erasing): Promise<Stepped> {
+  const { ctx, progress, until } = erasing;
+  if (!ctx.env.ARCHIVE || !isLastPass(erasing)) return DONE;
+  const found = await eraseFromArchive(erasing, Number(progress.after ?? 0), {
+    findOwn: async (events) => {
+      const isTheirs = await findTheirs(erasing, events);
+      return (event) => isTheirs(event, event.createdAt <= until);
+    },
+    eraseEvent: (event) => ({ ...event, ...eraseEvent(erasing, event) }),
+  });
+  return { after: found === null ? null : String(found) };
+}
+
 /** Erases what leads to the customer outside of the rows: addresses by which a buyer finds the seller, and parked messages. */
 export async function eraseTraces(erasing: Erasing): Promise<Stepped> {
   const { ctx, customer } = erasing;
@@ -239,4 +254,5 @@ export const STEPS = [
   eraseAnswers,
   eraseEntries,
   eraseTraces,
+  eraseArchive,
 ] as const;
