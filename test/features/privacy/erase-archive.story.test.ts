@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest';
 import { customerIdOf } from '#core/ids.ts';
-import { archiveAll } from '../../support/fixtures/old-books.ts';
+import { DAY } from '#core/time.ts';
+import { archiveLogs } from '#features/retention/log-archive.ts';
+import { archiveAll, ctxAt } from '../../support/fixtures/old-books.ts';
 import { newKey } from '../../support/people/agent.ts';
 import { watchCopy } from '../../support/people/entitlement-copy.ts';
 import { completeErasures, findWord } from '../../support/people/erased-customer.ts';
@@ -25,23 +27,28 @@ it('an erasure rewrites archived lines in position, also with a reference shorte
     DB.prepare('UPDATE payments SET finalized_at = confirmed_at + 20000 WHERE finalized_at IS NULL AND confirmed_at IS NOT NULL'),
     DB.prepare('UPDATE tx_claims SET final_at = confirmed_at + 20000, next_check_at = NULL WHERE final_at IS NULL'),
   ]);
+  const path = `/v1/customers/${customerIdOf(ada.userId, true, { customerRef: 'q7' })}`;
+  const noted = { name: 'Named q7@planted.example' };
+  expect((await w.call('PATCH', path, { key: ada.key, body: noted })).status).toBe(200);
+  await w.sweepAlone('audit');
   await archiveAll(w);
+  await archiveLogs(ctxAt(w.env, 800 * DAY));
   const readObjects = async () => {
-    const keys = (await DB.prepare('SELECT key FROM archives ORDER BY id').all<{ key: string }>()).results;
+    const keys = (await DB.prepare('SELECT key FROM archives UNION ALL SELECT key FROM audit_archives').all<{ key: string }>()).results;
     return Promise.all(keys.map(async ({ key }) => (await w.env.ARCHIVE!.get(key))!.text()));
   };
   const before = await readObjects();
-  expect(before.join('')).toContain('q7@planted.example');
+  expect(before.join('')).toContain('"email":"q7@planted.example');
+  expect(before.join('')).toContain('Named q7@planted.example');
   const other = await get(`payments/${sales[1]!.payment.payment_id}`);
   const headers = { 'Idempotency-Key': newKey() };
-  const path = `/v1/customers/${customerIdOf(ada.userId, true, { customerRef: 'q7' })}/erase`;
-  expect((await w.call('POST', path, { key: ada.token, headers, body: { end_access: true } })).status).toBe(202);
+  expect((await w.call('POST', `${path}/erase`, { key: ada.token, headers, body: { end_access: true } })).status).toBe(202);
   await completeErasures(w);
   const after = await readObjects();
   expect(after.join('')).not.toMatch(/q7@planted|"q7"/);
-  expect(after.map((text) => text.split('\n').map(({ length }) => length))).toEqual(
-    before.map((text) => text.split('\n').map(({ length }) => length)),
-  );
+  const lengthsOf = ([text]: string[]) => text!.split('\n').map(({ length }) => length);
+  expect(lengthsOf(after)).toEqual(lengthsOf(before));
+  expect((await w.call('GET', '/v1/account/audit-log/verify', { key: ada.token })).body.valid).toBe(true);
   expect(await findWord('q7@planted')).toEqual([]);
   const erased = await get(`payments/${sales[0]!.payment.payment_id}`);
   expect([erased.customer_ref, erased.tx_signature]).toEqual([expect.stringMatching(/^erased:[0-9a-f]{8}$/), sales[0]!.signature]);

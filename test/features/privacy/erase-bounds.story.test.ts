@@ -326,14 +326,12 @@ describe('bounds of an erasure', () => {
     const [member] = await w.db.select().from(memberships).where(eq(memberships.customerRef, ref));
     const addresses = Array.from({ length: 120 }, (_, i) => `planted-${i}@example.com`);
     for (const email of addresses)
-      await w.db
-        .insert(memberships)
-        .values({
-          ...member!,
-          id: newId<MembershipId>(Date.now(), ada.userId),
-          productId: newId<ProductId>(Date.now(), ada.userId),
-          email,
-        });
+      await w.db.insert(memberships).values({
+        ...member!,
+        id: newId<MembershipId>(Date.now(), ada.userId),
+        productId: newId<ProductId>(Date.now(), ada.userId),
+        email,
+      });
     await w.env.DB.prepare("UPDATE memberships SET status = 'expired' WHERE email LIKE 'planted-%'").run();
     expect((await erase()).status).toBe(202);
     await w.sweepAlone('erasedCustomers');

@@ -8,6 +8,7 @@ import { eventIdOf } from '#core/ids.ts';
 import { HOUR } from '#core/time.ts';
 import { addressKeysOf } from '#features/email/outbox.ts';
 import { eraseFromArchive } from '#features/retention/erase.ts';
+import { eraseFromLog } from '#features/retention/log-archive.ts';
 import type { Scope } from '#platform/context.ts';
 import { storeEvents } from '#platform/db/acts/acts.ts';
 import { decodeBody } from '#platform/db/acts/body.ts';
@@ -16,6 +17,7 @@ import { commit, isAborted, unchanged, type Write } from '#platform/db/commit.ts
 import { answerPurpose, MONEY_RETENTION_MS, RETENTION_MS } from '#platform/db/idempotency-record.ts';
 import type { Erasing } from '#platform/db/search/erasing.ts';
 import type { ActEvent, acts } from '#platform/db/tables/events.ts';
+import type { AuditDetails, AuditEntry } from '#platform/db/tables/office/audit-log.ts';
 import { buyerKeyOf } from '#rules/access/buyers.ts';
 import { eraseCustomerIn, namesCustomer } from '#rules/access/erased-customer.ts';
 import { listRunning, listUnerasedMembers, planErasedMembership } from './access.store.ts';
@@ -201,20 +203,39 @@ const ENTRIES_MAX = 500;
 
 /** Erases changed fields in the log of the account. An erased entry is verified by its links alone. */
 export async function eraseEntries(erasing: Erasing): Promise<Stepped> {
-  const { ctx, progress, customer } = erasing;
+  const { ctx, progress } = erasing;
   const page = await listLogEntries(ctx, progress.entrySeq, ENTRIES_MAX);
   const last = page.at(-1);
   if (!last) return DONE;
-  const writes = page.flatMap(({ seq, subjectId, at, details }) => {
-    const { before, after, ...others } = details;
-    const fields = { ...(before && { before }), ...(after && { after }) };
-    if (!(customer.ids.has(subjectId) || (at <= progress.requestedAt && namesCustomer(fields, customer)))) return [];
-    const erased = { ...others, ...eraseDetails(fields) };
-    return JSON.stringify(erased) === JSON.stringify({ ...others, ...fields }) ? [] : [storeErasedEntry(ctx, seq, erased)];
+  const writes = page.flatMap(({ seq, ...entry }) => {
+    const erased = erasedDetails(erasing, entry);
+    return erased ? [storeErasedEntry(ctx, seq, erased)] : [];
   });
   await storeWrites(erasing, writes);
   progress.entrySeq = last.seq;
   return { after: page.length < ENTRIES_MAX ? null : '' };
+}
+
+type LogEntry = Pick<AuditEntry, 'subjectId' | 'at' | 'details'>;
+
+/** Details of an entry of the log without the customer. null: they do not name the customer. */
+function erasedDetails({ customer, progress }: Erasing, { subjectId, at, details }: LogEntry): AuditDetails | null {
+  const { before, after, ...others } = details;
+  const fields = { ...(before && { before }), ...(after && { after }) };
+  if (!(customer.ids.has(subjectId) || (at <= progress.requestedAt && namesCustomer(fields, customer)))) return null;
+  const erased = { ...others, ...eraseDetails(fields) };
+  return JSON.stringify(erased) === JSON.stringify({ ...others, ...fields }) ? null : erased;
+}
+
+/** Erases the customer in archived entries of the log, object by object. */
+export async function eraseArchivedEntries(erasing: Erasing): Promise<Stepped> {
+  const { ctx, progress } = erasing;
+  if (!ctx.env.ARCHIVE || !isLastPass(erasing)) return DONE;
+  const found = await eraseFromLog(ctx, ctx.merchantId, Number(progress.after ?? 0), (entry) => {
+    const details = erasedDetails(erasing, entry);
+    return details ? { ...entry, details, isErased: true } : entry;
+  });
+  return { after: found === null ? null : String(found) };
 }
 
 /** Erases the customer in the archive, object by object. Events of before are in it by the last pass. */
@@ -255,4 +276,5 @@ export const STEPS = [
   eraseEntries,
   eraseTraces,
   eraseArchive,
+  eraseArchivedEntries,
 ] as const;
