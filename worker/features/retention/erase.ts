@@ -61,7 +61,7 @@ function rewritten(line: string, erase: (row: Row) => boolean): string {
 }
 
 /**
- * Erases a customer from the next archived object of the account in the mode. `findOwn` tells the customer's events, which `eraseEvent`
+ * Erases a customer from the next archived object of the account in the mode. `findOwn` finds the customer's events, which `eraseEvent`
  * changes. Returns the object. null: no object is left. Throws 503 temporarily_unavailable if the archive does not answer.
  */
 export async function eraseFromArchive(

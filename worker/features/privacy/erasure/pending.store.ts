@@ -38,7 +38,7 @@ export async function findPending(scope: Scope, key: Customer): Promise<boolean>
 export const abortIfPending = (scope: Scope, key: Customer): Write[] =>
   pending(scope, key).map(({ table, where }) => abortIfExists(scope, table, where));
 
-/** Plans the end of checkouts of a reference that nobody has paid: money that comes later is unmatched. */
+/** Plans the end of unpaid checkouts of a reference: money that comes later is unmatched. */
 export const planEndedCheckouts = (scope: Scope, key: Customer): Write[] =>
   'customerRef' in key
     ? [

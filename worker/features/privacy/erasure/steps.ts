@@ -14,7 +14,7 @@ import { storeEvents } from '#platform/db/acts/acts.ts';
 import { decodeBody } from '#platform/db/acts/body.ts';
 import { eraseDetails } from '#platform/db/audit/erased-entry.ts';
 import { commit, isAborted, unchanged, type Write } from '#platform/db/commit.ts';
-import { answerPurpose, MONEY_RETENTION_MS, RETENTION_MS } from '#platform/db/idempotency-record.ts';
+import { ANSWER_RETENTION_MS, answerPurpose, MONEY_RETENTION_MS } from '#platform/db/idempotency-record.ts';
 import type { Erasing } from '#platform/db/search/erasing.ts';
 import type { ActEvent, acts } from '#platform/db/tables/events.ts';
 import type { AuditDetails, AuditEntry } from '#platform/db/tables/office/audit-log.ts';
@@ -143,7 +143,7 @@ const eraseEvent = ({ customer }: Erasing, event: ActEvent): ActEvent => ({
   data: eraseCustomerIn(event.data, customer, event.type.startsWith('customer.')) as ActEvent['data'],
 });
 
-/** Finds whose events these are. Of those after the request, only what is about rows of before is the customer's. */
+/** Finds the customer's events. Of those after the request, only events about rows of before are the customer's. */
 async function findTheirs(erasing: Erasing, events: readonly ActEvent[]): Promise<(event: ActEvent, isOfBefore: boolean) => boolean> {
   const { customer } = erasing;
   const memberIds = [...new Set(events.flatMap(({ membershipId }) => membershipId ?? []))];
@@ -183,7 +183,7 @@ const ERASED_WITHIN_MS = HOUR;
 
 /** True for an answer that was stored since the request. Another one that expires in the same hour expires within a day. */
 const isLaterAnswer = ({ progress: { requestedAt } }: Erasing, { expiresAt }: AnswerRow): boolean =>
-  [RETENTION_MS, MONEY_RETENTION_MS].some(
+  [ANSWER_RETENTION_MS, MONEY_RETENTION_MS].some(
     (retention) => expiresAt > requestedAt + retention && expiresAt <= requestedAt + retention + ERASED_WITHIN_MS,
   );
 
