@@ -81,7 +81,7 @@ export async function planFoldedCustomers(db: Db, events: readonly CountedEvent[
     .filter((one) => Object.keys(one.counts).length > 0 || (!isPayment(one) && SHOWING.has(one.event.type)));
   const unnamed = counted.filter((one) => isPayment(one) && objectOf(one.event).customer_ref === undefined);
   const named = await listNamedWallets(db, [...new Set(unnamed.map(({ event }) => event.subjectId as PaymentId))]);
-  const [seen, known] = await loadSightings(db, merge(counted, named));
+  const [seen, known] = await loadSightings(db, counted, named);
   if (seen.length === 0) return [];
   const rows = seen.flatMap((sighting) => rowAfter(known.get(sighting.id) ?? null, sighting) ?? []);
   const buyers = seen.flatMap((sighting) => newBuyersIn(known.get(sighting.id) ?? null, sighting));
@@ -89,25 +89,34 @@ export async function planFoldedCustomers(db: Db, events: readonly CountedEvent[
 }
 
 /**
- * Loads the rows of sighted customers. A reference that was erased names the customer of before, and one that is used since an erasure
- * names the next customer from then on.
+ * Merges the events of each customer and loads the rows. A reference that was erased names the customer of before, and one that is used
+ * since an erasure names the next customer from then on.
  */
-async function loadSightings(db: Db, found: Sighting[]): Promise<[Sighting[], Map<CustomerId, CustomerRow>]> {
-  const erased = await listErasedIds(db, found);
-  const seen = found.map((sighting) => ({ ...sighting, id: erased.get(sighting.id) ?? sighting.id }));
-  const known = await listFoldedCustomers(
-    db,
-    seen.map(({ id }) => id),
-  );
-  const nextOf = ({ id, firstAt }: Sighting): CustomerId | null => {
-    const row = known.get(id);
-    return row?.nextId && firstAt > row.erasedAt! ? row.nextId : null;
-  };
-  const next = seen.flatMap((sighting) => nextOf(sighting) ?? []);
-  if (next.length === 0) return [seen, known];
-  const rows = await listFoldedCustomers(db, next);
-  return [seen.map((sighting) => ({ ...sighting, id: nextOf(sighting) ?? sighting.id })), new Map([...known, ...rows])];
+async function loadSightings(
+  db: Db,
+  counted: readonly CountedEvent[],
+  named: ReadonlyMap<string, string>,
+): Promise<[Sighting[], Map<CustomerId, CustomerRow>]> {
+  const found = counted.flatMap(({ event, counts }): Found[] => {
+    const customer = customerIn(event, named);
+    return customer === null ? [] : [{ event, counts, customer, id: customerIdOf(event.merchantId, event.livemode, customer) }];
+  });
+  const known = await listFoldedCustomers(db, [...new Set(found.map(({ id }) => id))]);
+  const merged = merge(found.map((one) => ({ ...one, id: customerAt(known.get(one.id), one.event.createdAt) ?? one.id })));
+  const erased = await listErasedIds(db, merged);
+  const seen = merged.map((sighting) => ({ ...sighting, id: erased.get(sighting.id) ?? sighting.id }));
+  const others = seen.map(({ id }) => id).filter((id) => !known.has(id));
+  const isMoved = erased.size > 0 || others.some((id) => !found.some((one) => one.id === id));
+  return [seen, isMoved ? new Map([...known, ...(await listFoldedCustomers(db, others))]) : known];
 }
+
+interface Found extends CountedEvent {
+  customer: Customer;
+  id: CustomerId;
+}
+
+/** Next customer of an erased one, if an event of this time is about that one. */
+const customerAt = (row: CustomerRow | undefined, at: number): CustomerId | null => (row?.nextId && at > row.erasedAt! ? row.nextId : null);
 
 /**
  * Wallets and addresses that the customer did not have before, or has from grants alone and pays with now. Test sales lead no buyer to a seller.
@@ -125,13 +134,10 @@ function newBuyersIn(known: CustomerRow | null, { livemode, merchantId, wallets,
   ];
 }
 
-function merge(events: readonly CountedEvent[], named: ReadonlyMap<string, string>): Sighting[] {
+function merge(found: readonly Found[]): Sighting[] {
   const seen = new Map<CustomerId, Sighting>();
-  for (const { event, counts } of events) {
-    const customer = customerIn(event, named);
-    if (customer === null) continue;
+  for (const { event, counts, customer, id } of found) {
     const { merchantId, livemode, createdAt, type } = event;
-    const id = customerIdOf(merchantId, livemode, customer);
     const before = seen.get(id);
     const { payer_wallet: payer, customer: { email } = {} } = objectOf(event);
     const key = 'walletAddress' in customer ? [customer.walletAddress] : [];
