@@ -237,10 +237,16 @@ describe('POST /v1/customers/{customer_id}/erase', () => {
     await completeErasures(w);
     expect(await findWord(word)).toEqual([]);
     expect(await get(`customers/${walletId}`)).toMatchObject({ status: 'erased', emails: [], wallets: [{ address: wallet.address }] });
+    expect((await erase(undefined, {}, walletId)).body.status).toBe('erased');
+    await w.purchase(product, wallet, { email: 'unfolded@example.com' });
+    expect((await erase(undefined, {}, walletId)).body.status).toBe('erasing');
+    for (let round = 0; round < 3; round++) await storeCopy();
+    await completeErasures(w);
+    expect(await findWord('unfolded')).toEqual([]);
     await w.purchase(product, wallet, { email: 'again@example.com' });
     await settle();
     const [back, state] = [await get(`customers/${walletId}`), await get(`customers/${walletId}/state`)];
-    expect(back).toMatchObject({ status: 'active', emails: [{ email: 'again@example.com' }], totals: { payments: 2 } });
+    expect(back).toMatchObject({ status: 'active', emails: [{ email: 'again@example.com' }], totals: { payments: 3 } });
     expect(state.products).toMatchObject([{ access: true }]);
   });
 });

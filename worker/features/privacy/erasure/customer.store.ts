@@ -1,10 +1,10 @@
-import { and, asc, eq, inArray, lte, type SQL, sql } from 'drizzle-orm';
+import { and, asc, eq, inArray, lte, or, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { type CustomerId, customerIdOf } from '#core/ids.ts';
 import type { Scope, Shard } from '#platform/context.ts';
 import { abortIf, type Write } from '#platform/db/commit.ts';
 import { rowsOf } from '#platform/db/page.ts';
-import { keyTextOf } from '#platform/db/search/customer.ts';
+import { keyTextOf, paidFor } from '#platform/db/search/customer.ts';
 import type { Erasing } from '#platform/db/search/erasing.ts';
 import { handoffs } from '#platform/db/tables/checkout.ts';
 import { type CustomerRow, customers, type ErasedKey, type ErasureProgress, HAS_FOUND_REF } from '#platform/db/tables/entitlements.ts';
@@ -42,6 +42,18 @@ export const isErasedRefTaken = async (scope: Scope, customerRef: string): Promi
       .where(sql`${rowsOf(customers, scope, [[customers.customerRef, customerRef]])} AND ${HAS_FOUND_REF}`)
       .limit(1)
   ).length > 0;
+
+/** Finds out whether an erased wallet has paid since. The fold makes it active within a minute. */
+export async function hasPaidSinceErasure(scope: Scope, { status, walletAddress, erasedAt }: CustomerRow): Promise<boolean> {
+  if (status !== 'erased' || walletAddress === null) return false;
+  const isTheirs = or(...paidFor(payments, [walletAddress]));
+  const found = await scope.db
+    .select({ one: sql`1` })
+    .from(payments)
+    .where(and(rowsOf(payments, scope), isTheirs, sql`+confirmed_at > ${erasedAt}`))
+    .limit(1);
+  return found.length > 0;
+}
 
 /** Lists the email addresses of the rows of a customer, in order, after `after`. */
 export async function listEmails({ ctx, keys, until }: Erasing, after: string, max: number): Promise<string[]> {

@@ -17,7 +17,7 @@ import { erasedRefOf } from '#rules/access/erased-customer.ts';
 import type { Customer } from '#rules/balance.ts';
 import { CUSTOMER } from '#rules/states.ts';
 import { abortIfMember, listRunning, rekeyMemberships } from './access.store.ts';
-import { isErasedRefTaken, planBegin } from './customer.store.ts';
+import { hasPaidSinceErasure, isErasedRefTaken, planBegin } from './customer.store.ts';
 import { planEndedAccess } from './end-access.ts';
 import { abortIfPending, findPending, planEndedCheckouts } from './pending.store.ts';
 
@@ -43,7 +43,8 @@ export async function eraseCustomer(
 ): Promise<ShownCustomer> {
   const ctx = await withOwnClock(asked, customerId);
   const erasing = await transact(ctx, { reload: () => readCustomer(ctx, customerId) }, async (before) => {
-    if (before.row.status !== 'active') return unchangedWithAnswer(before, storeAnswer);
+    const isActive = before.row.status === 'active' || (await hasPaidSinceErasure(ctx, before.row));
+    if (!isActive) return unchangedWithAnswer(before, storeAnswer);
     const change = await planErasure(ctx, before, endsAccess);
     return withAnswer(change, storeAnswer(change.result));
   });
@@ -71,7 +72,8 @@ async function planErasure(ctx: Scope, before: ShownCustomer, endsAccess: boolea
     throw conflict('active_access', 'The customer has access. Send end_access: true to end it with the erasure.');
   const ended = held.map((membership) => planEndedAccess(ctx, membership));
   const progress = newProgress(ctx, rows, await chooseKeys(ctx, rows));
-  const status = CUSTOMER.next(before.row.status, 'beginErasure');
+  const active = before.row.status === 'erased' ? CUSTOMER.next(before.row.status, 'return') : before.row.status;
+  const status = CUSTOMER.next(active, 'beginErasure');
   const shown = { email: null, name: null, company: null, metadata: {}, emails: [] };
   const customerRef = refOf(progress.keys[0]!.erased);
   const row: CustomerRow = { ...before.row, ...shown, customerRef, status, updatedAt: ctx.now, version: before.row.version + 1 };
