@@ -70,7 +70,7 @@ const noticeOf = (type: 'webhook.endpoint_created' | 'webhook.endpoint_changed',
 });
 
 /** Plans an email to the owner where a key, not a person, gives live events a URL or a secret. */
-export const planKeyAlert = async (ctx: Scope, { keyId }: Actor, url: string): Promise<Write[]> =>
+const planKeyAlert = async (ctx: Scope, { keyId }: Actor, url: string): Promise<Write[]> =>
   ctx.livemode && keyId !== null ? await planAlertFor(ctx, ctx.merchantId, { change: 'endpoint_added', named: url }) : [];
 
 /** Fields of an endpoint in the audit log. */
@@ -159,15 +159,13 @@ export async function changeEndpoint(
     signedPayload: input.signed_payload,
   };
   const settings = Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined));
-  // A changed URL alerts the merchant like a new endpoint.
-  const alerts = input.url === undefined ? [] : await planKeyAlert(ctx, actor, input.url);
   try {
     return await updateEndpointBy(ctx, actor, input.endpointId, {
       storeAnswer,
       decide: (endpoint) => {
         const isMoved = input.url !== undefined && input.url !== endpoint.url;
         const changed = { ...settings, ...(isMoved ? { changedBy: makerOf(actor), changedAt: ctx.now } : {}) };
-        const moved = { isRedirected: isMoved, writes: isMoved ? alerts : [] };
+        const moved = { isRedirected: isMoved };
         if (input.status === undefined || input.status === endpoint.status) return { patch: changed, revives: false, ...moved };
         const revives = input.status === 'enabled';
         const status = ENDPOINT.next(endpoint.status, revives ? 'enable' : 'disable');
@@ -195,9 +193,8 @@ export const disableEndpoint = (ctx: Scope, actor: Actor, endpointId: EndpointId
 export interface Decision {
   patch: Partial<Endpoint>;
   revives: boolean;
-  /** True for another URL or secret, which the merchant's other endpoints are notified of. */
+  /** True for another URL or secret, which the merchant's other endpoints are notified of, and the owner like of a new endpoint. */
   isRedirected?: boolean;
-  writes?: Write[];
 }
 
 export const updateEndpointBy = (
@@ -206,8 +203,8 @@ export const updateEndpointBy = (
   endpointId: EndpointId,
   { decide, storeAnswer }: { decide(endpoint: Endpoint): Decision; storeAnswer: StoreAnswer<Endpoint> },
 ): Promise<Endpoint> =>
-  transact(ctx, { reload: () => getEndpoint(ctx, endpointId) }, (endpoint) => {
-    const { patch, revives, isRedirected = false, writes: extraWrites = [] } = decide(endpoint);
+  transact(ctx, { reload: () => getEndpoint(ctx, endpointId) }, async (endpoint) => {
+    const { patch, revives, isRedirected = false } = decide(endpoint);
     // Resealing a secret changes its bytes, so a retry after a lost answer is recognized by comparing the sealed values too.
     if (Object.entries(patch).every(([name, value]) => JSON.stringify(endpoint[name as keyof Endpoint]) === JSON.stringify(value)))
       return unchangedWithAnswer(endpoint, storeAnswer);
@@ -215,7 +212,12 @@ export const updateEndpointBy = (
     // Waiting deliveries are cancelled now: whether they are sent must not depend on when the endpoint is enabled again.
     const waiting = patch.status === 'disabled' ? [cancelWaiting(ctx, endpoint)] : [];
     const result = { ...endpoint, ...patch, updatedAt: ctx.now, version: endpoint.version + 1 };
-    const writes = [...quota, ...updateEndpoint(ctx, endpoint, patch), ...waiting, ...extraWrites];
+    const writes = [
+      ...quota,
+      ...updateEndpoint(ctx, endpoint, patch),
+      ...waiting,
+      ...(isRedirected ? await planKeyAlert(ctx, actor, result.url) : []),
+    ];
     const events = isRedirected ? [noticeOf('webhook.endpoint_changed', result, actor)] : [];
     return withAnswer({ events, writes, result }, storeAnswer(result, { before: endpoint }));
   });

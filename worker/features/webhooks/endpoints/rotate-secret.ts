@@ -4,8 +4,7 @@ import type { Actor, Scope } from '#platform/context.ts';
 import type { StoreAnswer } from '#platform/db/once.ts';
 import type { Endpoint } from '#platform/db/tables/webhooks.ts';
 import { newSecret, secretHint } from '../deliveries/signature.ts';
-import { getEndpoint } from '../store.ts';
-import { type Decision, type EndpointWithSecret, makerOf, planKeyAlert, sealFor, stillLive, updateEndpointBy } from './endpoint.ts';
+import { type Decision, type EndpointWithSecret, makerOf, sealFor, stillLive, updateEndpointBy } from './endpoint.ts';
 
 const PREVIOUS_MAX = 5;
 
@@ -17,7 +16,6 @@ export async function rotateSecret(
 ): Promise<EndpointWithSecret> {
   const rawSecret = newSecret();
   const secretSealed = await sealFor(ctx, endpointId, rawSecret);
-  const alerts = await planKeyAlert(ctx, actor, (await getEndpoint(ctx, endpointId)).url);
   const decide = (before: Endpoint): Decision => {
     // An earlier try stored it and only the answer was lost. Rotating again would store the wrong secret as the previous one.
     if (before.secretSealed === secretSealed) return { patch: {}, revives: false };
@@ -28,8 +26,7 @@ export async function rotateSecret(
       overlapHours > 0 ? [{ sealed: before.secretSealed, until }, ...stillLive(before, ctx.wallNow)].slice(0, PREVIOUS_MAX) : [];
     const previousUntil = previous.length > 0 ? Math.max(...previous.map((one) => one.until)) : null;
     const sealed = { secretSealed, secretHint: secretHint(rawSecret), previousSealed: previous, previousUntil };
-    const patch = { ...sealed, changedBy: makerOf(actor), changedAt: ctx.now };
-    return { patch, revives: false, isRedirected: true, writes: alerts };
+    return { patch: { ...sealed, changedBy: makerOf(actor), changedAt: ctx.now }, revives: false, isRedirected: true };
   };
   const endpoint = await updateEndpointBy(ctx, actor, endpointId, {
     decide,
