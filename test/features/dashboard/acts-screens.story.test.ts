@@ -61,12 +61,10 @@ describe('acts that a wallet signs', () => {
     const path = (await browser.post('/dashboard/templates/new', { ...form, act: 'create', renewal_mode: 'ONE_OFF' })).location ?? '';
     expect((await browser.post(path, { ...form, act: 'save', renewal_mode: 'AUTOMATIC' })).location).toBe(path);
     expect((await browser.get(path)).text).toContain('<dd>Plan to publish</dd>');
-    expect((await browser.get('/dashboard/templates')).text).toContain('<td>Plan to publish</td>');
     const signature = await signAt(owner, (await browser.post(path, { act: 'publish', idempotency_key: 'publish-the-plan' })).location);
     expect((await browser.post(path, { act: 'confirm', tx_signature: 'none', idempotency_key: 'confirm-wrongly-1' })).status).toBe(422);
     const confirmed = await browser.post(path, { act: 'confirm', tx_signature: signature, idempotency_key: 'confirm-the-plan' });
     expect(confirmed.location).toBe(path);
-    expect((await browser.get('/dashboard/templates')).text).toContain('<td>On sale</td>');
     const { text } = await browser.get(path);
     expect(text).toContain('<dd>On sale</dd>');
     expect(text).toMatch(/href="\/p\/[a-z0-9-]+\/qr"/);

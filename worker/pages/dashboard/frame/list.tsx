@@ -63,7 +63,6 @@ export const listBody =
     if (list && !list.ok && list.status !== 422) return list;
     const { items, has_more: hasMore, page } = list?.ok ? list.value : { items: [], has_more: false, page: 1 };
     const { page: _page, ...filtered } = query as typeof query & { page?: string };
-    const rows = await Promise.all(items.map((item) => row(item, screen)));
     const toPage = (to: number) => `${path}?${new URLSearchParams({ ...query, page: String(to) })}`;
     const content = (
       <>
@@ -73,7 +72,7 @@ export const listBody =
           {list && !list.ok && <Refused problems={list.problems} />}
           {items.length > 0 && (
             <Table caption={caption} head={head}>
-              {rows}
+              {items.map((item) => row(item, screen))}
             </Table>
           )}
           {items.length === 0 && !isFiltered && empty}

@@ -49,13 +49,7 @@ const ASSETS = [
 ] as const;
 
 const isToPublish = (plan: Plan | null): boolean => plan !== null && ['unpublished', 'outdated'].includes(plan.status);
-/** Plan of a template that renews by itself. Null for another, and for one without a plan. */
-async function readPlan({ operations, mode }: Screen, { product_id, renewal_mode, status }: Product): Promise<Plan | null> {
-  if (renewal_mode !== 'AUTOMATIC' || status === 'archived') return null;
-  const plan = await operations.call<Plan>('getSubscriptionPlan', { params: { product_id }, query: { mode } });
-  return plan.ok ? plan.value : null;
-}
-const stateOf = ({ status, payout_wallet: wallet }: Product, plan: Plan | null): string =>
+const stateOf = ({ status, payout_wallet: wallet }: Product, plan: Plan | null = null): string =>
   status === 'archived' ? 'Archived' : wallet === undefined ? 'Needs a payout wallet' : isToPublish(plan) ? 'Plan to publish' : 'On sale';
 
 export const PRODUCTS: Definition = {
@@ -78,7 +72,7 @@ export const PRODUCTS: Definition = {
         </a>
       </p>
     ),
-    row: async (product, screen) => (
+    row: (product, screen) => (
       <tr>
         <th scope="row">
           <a href={linkTo(screen, `/dashboard/templates/${product.product_id}`)}>
@@ -87,7 +81,7 @@ export const PRODUCTS: Definition = {
         </th>
         <td>{amountOf(product.price)}</td>
         <td>{periodOf(product.access_period_days)}</td>
-        <td>{stateOf(product, await readPlan(screen, product))}</td>
+        <td>{stateOf(product)}</td>
       </tr>
     ),
   }),
@@ -209,7 +203,9 @@ export const PRODUCT: Definition = {
     ]);
     if (!product.ok) return product;
     const { value } = product;
-    const plan = await readPlan(screen, value);
+    const renews = value.renewal_mode === 'AUTOMATIC';
+    const published = renews ? await operations.call<Plan>('getSubscriptionPlan', { params, query: { mode } }) : null;
+    const plan = published?.ok ? published.value : null;
     return (
       <>
         <section>
