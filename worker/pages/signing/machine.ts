@@ -16,6 +16,8 @@ export interface SigningFacts extends WalletTerms {
   locale: string;
   text: Record<AnyKey, string>;
   usdcMints: string[];
+  /** Path of this site where the person continues with the signature. */
+  next: string | null;
 }
 
 export interface Problem {

@@ -1,3 +1,4 @@
+import { localPathOf } from '#core/local-path.ts';
 import { PAGE_ASSETS } from '../assets.ts';
 import { demoWalletOf, ownWalletParts, type PageContext, sendPage } from '../document.tsx';
 import { loadSigningTexts } from '../locales/dictionaries.ts';
@@ -5,7 +6,10 @@ import { sayIn } from '../parts/text.ts';
 import { FIRST_SIGNING, type SigningFacts } from './machine.ts';
 import { SigningPanel } from './view.tsx';
 
-/** `/sign#<transaction>`: describes a prepared transaction and has a wallet sign it. The server never sees the transaction. */
+/**
+ * `/sign?next=<path>#<transaction>`: describes a prepared transaction and has a wallet sign it. The server never sees the transaction. The
+ * person continues at `next`, which gets the signature as `tx_signature`.
+ */
 export async function sendSigning(page: PageContext): Promise<Response> {
   const { config } = page.c.var.ctx;
   const text = { ...page.text, ...(await loadSigningTexts(page.locale)) };
@@ -15,6 +19,7 @@ export async function sendSigning(page: PageContext): Promise<Response> {
     network: config.NETWORK,
     ownWallet: demoWalletOf(config),
     usdcMints: [config.network.usdcMint],
+    next: localPathOf(page.c.req.query('next') ?? ''),
   };
   const say = sayIn(text);
   const { scripts, alsoConnectTo } = ownWalletParts(facts.ownWallet);

@@ -148,6 +148,9 @@ function Busy({ state, say, actions }: SigningProps<StateAt<'opening' | 'asking'
   );
 }
 
+/** Path with the signature. (base58: nothing to encode) */
+const signedPathOf = (next: string, txSignature: string): string => `${next}${next.includes('?') ? '&' : '?'}tx_signature=${txSignature}`;
+
 function Done({ facts, state, say, actions }: SigningProps<StateAt<'done'>>) {
   const { txSignature, signed, copied, walletName } = state;
   const name = say(signed === null ? 'signature' : 'gSignedText');
@@ -174,6 +177,11 @@ function Done({ facts, state, say, actions }: SigningProps<StateAt<'done'>>) {
         </div>
       </dl>
       {copied === 'selected' && <p class="quiet">{say('copyByHand')}</p>}
+      {signed === null && facts.next !== null && (
+        <a class="button" href={signedPathOf(facts.next, txSignature)}>
+          {say('gNext')}
+        </a>
+      )}
       {signed === null && (
         <a href={explorerUrl(facts.network, txSignature)} rel="noopener noreferrer" target="_blank">
           {say('rExplore')}

@@ -23,22 +23,25 @@ export async function sendFront(c: Context<AppEnv>): Promise<Response> {
       <p>{WHAT}</p>
       {NETWORK === 'devnet' && <p class="notice">This deployment runs on Solana devnet: all money here is test money.</p>}
       <div class="papers">
+        <a class="button" href="/login?form=registering">
+          Sell something
+        </a>
+        <a class="plain-button" href="/login">
+          Sign in
+        </a>
         {DEMO_SLUG && (
-          <a class="button" href={`/p/${DEMO_SLUG}`}>
+          <a class="plain-button" href={`/p/${DEMO_SLUG}`}>
             Open a demo checkout
           </a>
         )}
-        <a class={DEMO_SLUG ? 'plain-button' : 'button'} href="/login">
-          Sign in or create an account
-        </a>
         <a class="plain-button" href="/docs">
           Read the docs
         </a>
       </div>
       <h2>You sell</h2>
       <p>
-        Create a product with one call of the API, send buyers to its checkout page, and hear of every payment by a signed webhook.{' '}
-        <a href="/docs#first-sale">Your first sale</a>
+        Name your wallet and a price, and send buyers to the page that you get: no code is needed. With code, a product is one call of the
+        API, and a signed webhook reports every payment. <a href="/docs#first-sale">Your first sale</a>
       </p>
       <h2>You are an agent, or you build one</h2>
       <p>

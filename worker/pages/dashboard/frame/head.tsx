@@ -18,6 +18,10 @@ interface HeadTerms {
 /** Link that stays in the mode of the page. */
 export const linkTo = ({ mode }: { mode: Mode }, path: string): string => (mode === 'sandbox' ? `${path}?mode=sandbox` : path);
 
+/** Page on which a wallet signs a transaction. The person continues on the screen. */
+export const signPathOf = (screen: { mode: Mode; path: string }, transaction: string): string =>
+  `/sign?${new URLSearchParams({ next: linkTo(screen, screen.path) })}#${transaction}`;
+
 /** Pages of the navigation. `needs`: access without which the page is not named. */
 const LINKS: [path: string, name: string, needs?: Need][] = [
   ['/dashboard', 'Home'],

@@ -1,7 +1,7 @@
 import { acted, idempotent, textOf } from '../frame/acts.ts';
 import { ActForm, SelectField, Table, TextField } from '../frame/fields.tsx';
 import { type Amount, amountOf, optionalAmount, Time } from '../frame/format.tsx';
-import { linkTo } from '../frame/head.tsx';
+import { linkTo, signPathOf } from '../frame/head.tsx';
 import { Facts, type Filter, listBody } from '../frame/list.tsx';
 import type { Acted, Definition, Form, Screen } from '../frame/screen.tsx';
 
@@ -243,7 +243,8 @@ const RefundForm = ({ screen, price }: { screen: Screen; price: Amount }) => (
 );
 
 /** Prepares the transaction of a refund, and leads to the page where the wallet signs it. */
-async function beginRefund({ c, operations, mode }: Screen, form: Form): Promise<Acted> {
+async function beginRefund(screen: Screen, form: Form): Promise<Acted> {
+  const { c, operations, mode } = screen;
   const amount = textOf(form['amount.amount']);
   const prepared = await operations.call<{ transaction: string }>('prepareRefund', {
     params: { payment_id: c.req.param('payment_id') ?? '' },
@@ -251,7 +252,7 @@ async function beginRefund({ c, operations, mode }: Screen, form: Form): Promise
     body: { ...(amount === undefined ? {} : { amount: { asset: form.asset, amount } }), revoke_access: form.revoke_access === 'true' },
     ...idempotent(form),
   });
-  if (prepared.ok) return { ok: true, leaveTo: `/sign#${prepared.value.transaction}` };
+  if (prepared.ok) return { ok: true, leaveTo: signPathOf(screen, prepared.value.transaction) };
   // The form has one field for the amount, which the API also refuses as a pair.
   const problems = prepared.problems.map((problem) =>
     problem.loc[1] === 'amount' ? { ...problem, loc: ['body', 'amount', 'amount'] } : problem,

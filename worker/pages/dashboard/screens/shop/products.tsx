@@ -3,7 +3,7 @@ import { hasRole, type Role } from '#rules/access/roles.ts';
 import { acted, idempotent, numberOf, textOf } from '../../frame/acts.ts';
 import { ActForm, SelectField, Table, TextField } from '../../frame/fields.tsx';
 import { type Amount, amountOf, periodOf, Time } from '../../frame/format.tsx';
-import { linkTo } from '../../frame/head.tsx';
+import { linkTo, signPathOf } from '../../frame/head.tsx';
 import { Facts, listBody } from '../../frame/list.tsx';
 import type { Definition, Form, Screen } from '../../frame/screen.tsx';
 
@@ -267,7 +267,7 @@ export const PRODUCT: Definition = {
         const at = { params: paramsOf(screen), query: { mode: screen.mode } };
         const plan = await screen.operations.call<Plan>('prepareSubscriptionPlan', { ...at, ...idempotent(form) });
         if (!plan.ok) return plan;
-        return plan.value.transaction === undefined ? { ok: true } : { ok: true, leaveTo: `/sign#${plan.value.transaction}` };
+        return plan.value.transaction === undefined ? { ok: true } : { ok: true, leaveTo: signPathOf(screen, plan.value.transaction) };
       },
     },
     confirm: {
@@ -294,7 +294,14 @@ const PlanForms = ({ screen }: { screen: Screen }) => (
     <p>Buyers subscribe to a plan on the chain, which your payout wallet publishes once for each price and period.</p>
     <ActForm screen={screen} act="publish" submit="Publish with wallet" />
     <ActForm screen={screen} act="confirm" submit="Confirm">
-      <TextField screen={screen} act="confirm" name="tx_signature" label="Signature, as the signing page shows it" max={100} />
+      <TextField
+        screen={screen}
+        act="confirm"
+        name="tx_signature"
+        label="Signature, as the signing page shows it"
+        max={100}
+        value={screen.c.req.query('tx_signature')}
+      />
     </ActForm>
   </section>
 );
