@@ -12,6 +12,7 @@ const PATHS = [
   '/docs/errors',
   '/docs/errors?q=wallet',
   '/docs/errors/setup_not_ready',
+  '/docs/checkout',
   '/nowhere',
   '/dev/telegram',
   '/dev/mail',

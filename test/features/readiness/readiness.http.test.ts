@@ -1,7 +1,7 @@
 import { createExecutionContext } from 'cloudflare:test';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { base64url } from '#core/encoding.ts';
-import { CHECKS } from '#features/readiness/checks.ts';
+import { CHECKS } from '#features/readiness/check-codes.ts';
 import worker from '../../../worker/index.ts';
 import { feePayerOf, newAgent, sellToAgents, write } from '../../support/people/agent.ts';
 import { apply, checkOf, failingIn, isSold, readiness } from '../../support/people/sale.ts';

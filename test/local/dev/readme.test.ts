@@ -82,8 +82,8 @@ it('the commands on /docs create a product for sale, and each journey runs to it
   const wallet = 'Av7QWv6RRdrFxbb9GXWM1g8Gut59feSWcr9tRBia7xZa';
   await callChain(rpcUrl, 'local_fundUsdc', [wallet, '0']);
   const html = await (await fetch(`${baseUrl}/docs`)).text();
-  const shown = [...html.matchAll(/<pre[^>]*><code>([\s\S]*?)<\/code><\/pre>/g)].map(([, block]) =>
-    block!.replaceAll('&quot;', '"').replaceAll('&#39;', "'").replaceAll('&gt;', '>').replaceAll('&lt;', '<').replaceAll('&amp;', '&'),
+  const shown = [...html.matchAll(/<pre[^>]*><code class="language-sh">([\s\S]*?)<\/code><\/pre>/g)].map(([, block]) =>
+    block!.replaceAll('&#x3C;', '<').replaceAll('&#x26;', '&'),
   );
   expect(shown.length).toBe(1 + JOURNEYS.length);
   const named = shown.join('\necho --\n').replace(/^PAYOUT=.*$/m, `PAYOUT=${wallet}`);
