@@ -31,4 +31,22 @@ describe('public pages', () => {
     expect(offences).toEqual([]);
     await close();
   });
+
+  it.each(['/v1/docs', '/v1/redoc'])('%s links the guide of a tag', async (path) => {
+    const { page, offences, close } = await shop.visit('desktop', []);
+    await page.goto(`${shop.baseUrl}${path}`);
+    await page.locator('a[href="/docs/secure-your-account"]', { hasText: 'Guide' }).waitFor();
+    expect(offences).toEqual([]);
+    await close();
+  });
+
+  it('a link of a guide opens its operation in the reference', async () => {
+    const { page, close } = await shop.visit('desktop', []);
+    await page.goto(`${shop.baseUrl}/docs/webhooks`);
+    await page.locator('a[href="/v1/redoc#operation/createWebhookEndpoint"]').click();
+    const heading = page.locator('[id="operation/createWebhookEndpoint"]');
+    await heading.waitFor();
+    await expect.poll(async () => Math.abs((await heading.boundingBox())?.y ?? Number.NaN), { timeout: 20_000 }).toBeLessThan(800);
+    await close();
+  });
 });
