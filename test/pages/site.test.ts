@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findViolations } from './axe.ts';
 import { Shop } from './shop.ts';
@@ -13,6 +14,7 @@ const PATHS = [
   '/docs/errors?q=wallet',
   '/docs/errors/setup_not_ready',
   '/docs/checkout',
+  '/docs/quickstart',
   '/nowhere',
   '/dev/telegram',
   '/dev/mail',
@@ -30,6 +32,26 @@ describe('public pages', () => {
     expect(await findViolations(page)).toEqual([]);
     expect(offences).toEqual([]);
     await close();
+  });
+
+  it('an example shows curl or the SDK by mouse and keyboard without a script, for all examples with one, and both in print', async () => {
+    const blockOf = (page: Page, name: string) => page.locator(`.tab[data-name="${name}"]`);
+    for (const javaScriptEnabled of [false, true]) {
+      const { page, close } = await shop.visit('phone', [], { javaScriptEnabled });
+      await page.goto(`${shop.baseUrl}/docs/pay-per-request`);
+      const shown = async () => [
+        await blockOf(page, 'curl').filter({ visible: true }).count(),
+        await blockOf(page, 'SDK').filter({ visible: true }).count(),
+      ];
+      expect(await shown()).toEqual([2, 0]);
+      await page.getByText('SDK', { exact: true }).first().click();
+      expect(await shown()).toEqual(javaScriptEnabled ? [0, 2] : [1, 1]);
+      await page.keyboard.press('ArrowLeft');
+      expect(await shown()).toEqual([2, 0]);
+      await page.emulateMedia({ media: 'print' });
+      expect(await shown()).toEqual([2, 2]);
+      await close();
+    }
   });
 
   it.each(['/v1/docs', '/v1/redoc'])('%s links the guide of a tag', async (path) => {

@@ -7,6 +7,7 @@ import remarkGfm from 'remark-gfm';
 import remarkParse from 'remark-parse';
 import remarkRehype from 'remark-rehype';
 import { unified } from 'unified';
+import { type Twins, twinsIn, useTabs } from './tabs.ts';
 
 export interface Section {
   /** Id of its heading. Empty before the first heading below the title. */
@@ -109,10 +110,13 @@ const firstParagraph = (tree: Root): string => {
 
 /** Renders a page of docs/ named by its path, without `.md`. HTML in the markdown is left out. */
 export async function renderPage(page: string, markdown: string): Promise<RenderedPage> {
-  const parser = unified().use(remarkParse).use(remarkGfm).use(useSiteLinks(page)).use(useHeadingIds);
+  const parser = unified().use(remarkParse).use(remarkGfm).use(useSiteLinks(page)).use(useHeadingIds).use(useTabs);
   const toTree = parser.use(remarkRehype).use(rehypeSlug).use(frameWideParts);
   const tree = (await toTree.run(toTree.parse(markdown))) as Root;
   const sections = sectionsOf(tree);
   if (sections[0]?.id !== '') throw new Error(`docs/${page}.md does not begin with its title`);
   return { title: sections[0].title, description: firstParagraph(tree), html: unified().use(rehypeStringify).stringify(tree), sections };
 }
+
+/** Examples of a page that are shown in tabs. */
+export const exampleTwinsIn = (markdown: string): Twins[] => twinsIn(unified().use(remarkParse).parse(markdown));

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { exampleTwinsIn } from '../../../local/assets/docs/render.ts';
 import { callChain } from '../../../local/chain/client.ts';
 import { Api } from '../../../local/cli/api.ts';
 import { JOURNEYS } from '../../../worker/published/site/journeys.ts';
@@ -134,7 +135,8 @@ interface Around {
 
 describe('code examples in a surrounding program', () => {
   const PAYOUT = 'Av7QWv6RRdrFxbb9GXWM1g8Gut59feSWcr9tRBia7xZa';
-  const code = [...blocksOf('ts'), ...blocksOf('js')];
+  const inTabs = new Set(exampleTwinsIn(text).map(({ sdk }) => sdk.value));
+  const code = [...blocksOf('ts'), ...blocksOf('js')].filter((block) => !inTabs.has(block.trimEnd()));
   let shop: { key: string; product: string };
   let delivery: { rawBody: string; headers: IncomingHttpHeaders; secret: string };
 
