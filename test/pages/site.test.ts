@@ -15,6 +15,7 @@ const PATHS = [
   '/docs/errors/setup_not_ready',
   '/docs/checkout',
   '/docs/quickstart',
+  '/docs/without-an-sdk',
   '/nowhere',
   '/dev/telegram',
   '/dev/mail',

@@ -7,7 +7,7 @@ import remarkGfm from 'remark-gfm';
 import remarkParse from 'remark-parse';
 import remarkRehype from 'remark-rehype';
 import { unified } from 'unified';
-import { type Twins, twinsIn, useTabs } from './tabs.ts';
+import { tabsIn, useTabs } from './tabs.ts';
 
 export interface Section {
   /** Id of its heading. Empty before the first heading below the title. */
@@ -118,5 +118,5 @@ export async function renderPage(page: string, markdown: string): Promise<Render
   return { title: sections[0].title, description: firstParagraph(tree), html: unified().use(rehypeStringify).stringify(tree), sections };
 }
 
-/** Examples of a page that are shown in tabs. */
-export const exampleTwinsIn = (markdown: string): Twins[] => twinsIn(unified().use(remarkParse).parse(markdown));
+/** Examples of a page that are shown in tabs, by the names of these. */
+export const tabbedExamplesIn = (markdown: string): Record<string, string>[] => tabsIn(unified().use(remarkParse).parse(markdown));

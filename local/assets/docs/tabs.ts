@@ -1,21 +1,33 @@
 import type { Code, Root, RootContent } from 'mdast';
 
-/** Two blocks that do the same: commands for a shell, and the same with the SDK. */
-export interface Twins {
-  shell: Code;
-  sdk: Code;
+interface Tab {
+  name: string;
+  block: Code;
 }
 
 const CALLS_API = /(?:^|[\s$(])(?:api|curl) /;
 
-/** Twins at a position: commands that call the API, directly followed by TypeScript. */
-function twinsAt(nodes: readonly RootContent[], index: number): Twins | null {
-  const [shell, sdk] = nodes.slice(index, index + 2);
-  if (shell?.type !== 'code' || sdk?.type !== 'code') return null;
-  return shell.lang === 'sh' && sdk.lang === 'ts' && CALLS_API.test(shell.value) ? { shell, sdk } : null;
+/** Languages of adjacent blocks that do the same, with the names of their tabs. Commands count only if they call the API. */
+const GROUPS: readonly Record<string, string>[] = [
+  { sh: 'curl', ts: 'SDK' },
+  { python: 'Python', go: 'Go', php: 'PHP' },
+];
+
+const isOf = (node: RootContent | undefined, language: string): node is Code =>
+  node?.type === 'code' && node.lang === language && (language !== 'sh' || CALLS_API.test(node.value));
+
+/** Tabs that begin at a position, or none. */
+function tabsAt(nodes: readonly RootContent[], index: number): Tab[] {
+  const group = GROUPS.find((languages) => Object.keys(languages).every((language, n) => isOf(nodes[index + n], language)));
+  return Object.values(group ?? {}).map((name, n) => ({ name, block: nodes[index + n] as Code }));
 }
 
-export const twinsIn = ({ children }: Root): Twins[] => children.flatMap((_, index) => twinsAt(children, index) ?? []);
+/** Blocks of each group, by the names of their tabs. */
+export const tabsIn = ({ children }: Root): Record<string, string>[] =>
+  children.flatMap((_, index) => {
+    const tabs = tabsAt(children, index);
+    return tabs.length > 0 ? [Object.fromEntries(tabs.map(({ name, block }) => [name, block.value]))] : [];
+  });
 
 /** Element that Markdown has no node for. */
 const element = (hName: string, hProperties: object, children: object[] = []): object => ({
@@ -26,28 +38,25 @@ const element = (hName: string, hProperties: object, children: object[] = []): o
 const text = (value: string): object => ({ type: 'text', value });
 
 /** Group of radio buttons, which need no script, and the block of each. */
-function tabsOf({ shell, sdk }: Twins, n: number): RootContent {
-  const tabs = [
-    { name: 'curl', block: shell },
-    { name: 'SDK', block: sdk },
-  ].map((tab) => ({ ...tab, id: `example-${n}-${tab.name.toLowerCase()}` }));
+function groupOf(tabs: Tab[], n: number): RootContent {
+  const idOf = (name: string): string => `example-${n}-${name.toLowerCase()}`;
   return element('fieldset', { className: ['tabs'] }, [
     element('legend', { className: ['unseen'] }, [text('Example with')]),
-    ...tabs.flatMap(({ id, name }, index) => [
-      element('input', { type: 'radio', name: `example-${n}`, id, value: name, checked: index === 0 }),
-      element('label', { htmlFor: id }, [text(name)]),
+    ...tabs.flatMap(({ name }, index) => [
+      element('input', { type: 'radio', name: `example-${n}`, id: idOf(name), value: name, checked: index === 0 }),
+      element('label', { htmlFor: idOf(name) }, [text(name)]),
     ]),
     ...tabs.map(({ name, block }) => element('div', { className: ['tab'], dataName: name }, [block])),
   ]) as RootContent;
 }
 
-/** Puts twins into tabs. */
+/** Puts adjacent blocks that do the same into tabs. */
 export const useTabs = () => (tree: Root) => {
   const nodes: RootContent[] = [];
   for (let index = 0, n = 0; index < tree.children.length; index++) {
-    const twins = twinsAt(tree.children, index);
-    nodes.push(twins ? tabsOf(twins, ++n) : tree.children[index]!);
-    if (twins) index++;
+    const tabs = tabsAt(tree.children, index);
+    nodes.push(tabs.length > 0 ? groupOf(tabs, ++n) : tree.children[index]!);
+    index += Math.max(0, tabs.length - 1);
   }
   tree.children = nodes;
 };

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { exampleTwinsIn } from '../../../local/assets/docs/render.ts';
+import { tabbedExamplesIn } from '../../../local/assets/docs/render.ts';
 import { callChain } from '../../../local/chain/client.ts';
 import { Api } from '../../../local/cli/api.ts';
 import { JOURNEYS } from '../../../worker/published/site/journeys.ts';
@@ -25,6 +25,7 @@ const PAGES = [
     'sandbox',
     'go-live',
     'books-and-taxes',
+    'without-an-sdk',
     'agents',
     'customers',
     'account',
@@ -71,7 +72,8 @@ afterAll(async () => {
   rmSync(home, { recursive: true, force: true });
 });
 
-it('every exempted block exists', () => {
+it('every exempted block exists, and they are of at most twelve kinds', () => {
+  expect(Object.keys(ASIDE).length).toBeLessThanOrEqual(12);
   for (const begins of Object.keys(ASIDE))
     expect(
       blocks.filter((block) => block.startsWith(begins)),
@@ -135,7 +137,7 @@ interface Around {
 
 describe('code examples in a surrounding program', () => {
   const PAYOUT = 'Av7QWv6RRdrFxbb9GXWM1g8Gut59feSWcr9tRBia7xZa';
-  const inTabs = new Set(exampleTwinsIn(text).map(({ sdk }) => sdk.value));
+  const inTabs = new Set(tabbedExamplesIn(text).map(({ SDK }) => SDK));
   const code = [...blocksOf('ts'), ...blocksOf('js')].filter((block) => !inTabs.has(block.trimEnd()));
   let shop: { key: string; product: string };
   let delivery: { rawBody: string; headers: IncomingHttpHeaders; secret: string };

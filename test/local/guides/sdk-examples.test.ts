@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CHAPTERS } from '../../../local/assets/docs/contents.ts';
-import { exampleTwinsIn } from '../../../local/assets/docs/render.ts';
+import { tabbedExamplesIn } from '../../../local/assets/docs/render.ts';
 import { Api } from '../../../local/cli/api.ts';
 import { DevProcess } from '../dev/dev-process.ts';
 
@@ -15,8 +15,8 @@ const run = promisify(execFile);
 
 /** Examples with the SDK, in the order of the pages: each may use the variables of those before it. */
 const examples = CHAPTERS.flatMap(({ pages }) => pages)
-  .flatMap((page) => exampleTwinsIn(readFileSync(join(ROOT, 'docs', `${page}.md`), 'utf8')))
-  .map(({ sdk }) => sdk.value);
+  .flatMap((page) => tabbedExamplesIn(readFileSync(join(ROOT, 'docs', `${page}.md`), 'utf8')))
+  .flatMap(({ SDK }) => SDK ?? []);
 
 describe('examples with the SDK', () => {
   const home = mkdtempSync(join(tmpdir(), 'svc-sdk-examples-'));

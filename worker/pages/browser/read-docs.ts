@@ -40,7 +40,7 @@ if (forAgent) {
 
 for (const radio of document.querySelectorAll<HTMLInputElement>('.tabs > input'))
   radio.addEventListener('change', () => {
-    for (const other of document.querySelectorAll<HTMLInputElement>('.tabs > input')) other.checked = other.value === radio.value;
+    for (const other of document.querySelectorAll<HTMLInputElement>('.tabs > input')) if (other.value === radio.value) other.checked = true;
   });
 
 const input = document.querySelector<HTMLInputElement>('search input');
