@@ -18,8 +18,17 @@ import { ASSETS_DIR, DEV_ASSETS_DIR, ROOT } from './cli/directories.ts';
 const START = `'use strict';
 const configuration = JSON.parse(document.getElementById('configuration').textContent);
 const page = document.getElementById('reference');
-if (window.Scalar) window.Scalar.createApiReference(page, configuration);
-else window.Redoc.init(configuration.url, configuration, page);
+fetch(configuration.url)
+  .then((response) => response.json())
+  .then((content) => {
+    // Neither reference names the guide of a tag as a link with a text: Scalar omits it, Redoc shows its bare address.
+    for (const tag of content.tags) {
+      tag.description += ' [Guide](' + tag.externalDocs.url + ')';
+      delete tag.externalDocs;
+    }
+    if (window.Scalar) window.Scalar.createApiReference(page, { ...configuration, url: undefined, content });
+    else window.Redoc.init(content, configuration, page);
+  });
 `;
 
 // File names contain a content hash, so caches may store them permanently.

@@ -104,8 +104,9 @@ for (const [path, textOf] of [
   ['/llms-full.txt', llmsFullText],
 ] as const)
   app.get(path, async (c) => c.text(textOf(c.var.ctx.baseUrl, openApiDocument(), await readGuides(c.var.ctx)), 200, PUBLIC_CACHE));
-app.get('/v1/docs/:operation{[A-Za-z0-9]+\\.md}', (c) => {
-  const page = operationPage(c.var.ctx.baseUrl, openApiDocument(), c.req.param('operation').slice(0, -3));
+app.get('/v1/docs/:operation{[A-Za-z0-9]+\\.md}', async (c) => {
+  const { ctx } = c.var;
+  const page = operationPage(ctx.baseUrl, openApiDocument(), c.req.param('operation').slice(0, -3), await readGuides(ctx));
   return c.body(page ?? raise('not_found'), 200, { ...PUBLIC_CACHE, 'Content-Type': 'text/markdown; charset=utf-8' });
 });
 

@@ -165,6 +165,7 @@ const SYSTEM_PATHS = [
   '/health',
   '/v1/health',
   '/docs/*',
+  '/docs.md',
   '/v1/docs/*',
   '/v1/redoc',
   '/v1/openapi.json',

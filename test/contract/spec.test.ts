@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ErrorCode } from '#core/errors.ts';
-import { errorExample } from '#platform/http/openapi.ts';
+import { errorExample } from '../../worker/published/errors/example.ts';
 import { codesOf, openApi, publishedDocument, validate } from '../support/clients/call.ts';
 import { codesNotBuiltYet, RETRYABLE, statusOfCode } from './spec-errors.ts';
 import { type Auth, builtRoutes, nameOf, notBuiltYet, operations, readings, routes, rowsUnder, specified } from './spec-routes.ts';

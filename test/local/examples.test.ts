@@ -4,6 +4,7 @@ import { builtinModules } from 'node:module';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { buildSdk } from '../../local/examples/sdk.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const EXAMPLES = join(ROOT, 'examples');
@@ -86,6 +87,14 @@ describe('examples', () => {
         : !(builtinModules.includes(specifier.replace(/^node:/, '')) || declared.includes(packageOf(specifier))),
     );
     expect(foreign).toEqual([]);
+  });
+
+  it.each(NAMES.filter((name) => name !== 'membership-next'))('%s passes its own type check', { timeout: 120_000 }, async (name) => {
+    buildSdk(() => {});
+    const folder = join(EXAMPLES, name);
+    const { scripts, devDependencies } = JSON.parse(read(join(folder, 'package.json')));
+    expect([scripts.types, Object.keys(devDependencies)]).toEqual(['tsc', expect.arrayContaining(['@types/node', 'typescript'])]);
+    await promisify(execFile)(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', folder]);
   });
 
   it('an example with a lockfile of its own pins each package, and locks it to the SHA-512 of its archive', () => {

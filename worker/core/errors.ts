@@ -94,6 +94,14 @@ export const ERRORS = {
 export type ErrorCode = keyof typeof ERRORS;
 export type ErrorStatus = ErrorEntry['status'];
 
+const LISTED = ['validation_error', 'unknown_field'] as const satisfies ErrorCode[];
+/** Code with a list of problems in `detail`. */
+export type ListedCode = (typeof LISTED)[number];
+export const isListed = (code: ErrorCode): code is ListedCode => (LISTED as readonly ErrorCode[]).includes(code);
+
+/** Page that explains a code. */
+export const docsUrl = (baseUrl: string, code: ErrorCode): string => `${baseUrl}/docs/errors/${code}`;
+
 export interface ValidationProblem {
   loc: (string | number)[];
   msg: string;

@@ -24,6 +24,7 @@ import { RAILS } from '#rules/rails.ts';
 /** Machine-readable discovery of prices and limits, derived from the published document and the plans. */
 export interface PublishedDocument {
   paths?: Record<string, object>;
+  tags?: { name: string; externalDocs?: { url: string } }[];
 }
 
 /** `x-payment-info` of an operation, advisory: the protocol that its 402 answer speaks. The 402 answer decides. */

@@ -7,5 +7,5 @@
 export const DOCS_ASSETS = {
   scalar: '/assets/scalar-1.72.1-1a5cce00.js',
   redoc: '/assets/redoc-2.5.4-a3cc0b0a.js',
-  start: '/assets/start-c3a10728.js',
+  start: '/assets/start-9dee07a1.js',
 } as const;

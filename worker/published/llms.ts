@@ -82,7 +82,9 @@ const RULES = [
 /** Path of an operation's own page, so that a reader loads one call and not all. */
 const operationPath = (operationId: string): string => `/v1/docs/${operationId}.md`;
 
-const linkTo = (baseUrl: string, { method, path, operation }: ReturnType<typeof operationsOf>[number]): string =>
+type Published = ReturnType<typeof operationsOf>[number];
+
+const linkTo = (baseUrl: string, { method, path, operation }: Published): string =>
   `- [${method} ${path}](${baseUrl}${operationPath(operation.operationId)}): ${operation.summary ?? ''}`;
 
 const head = [
@@ -119,23 +121,43 @@ export function llmsText(baseUrl: string, document: PublishedDocument, guides: r
     '',
     '## Guides',
     '',
-    ...guides.map(({ path, title }) => `- [${title}](${baseUrl}/docs/${path}.md)`),
+    `- [Contents and first sale](${baseUrl}/docs.md)`,
+    ...guides.map((guide) => guideLine(baseUrl, guide)),
     '',
     '## Documents',
     '',
     `- [Every operation](${baseUrl}/llms-full.txt): with fields, an example and errors, as one text`,
     `- [OpenAPI 3.1](${baseUrl}/v1/openapi.json): the same for programs, with \`x-payment-info\` for paid calls`,
-    `- [Error codes](${baseUrl}/docs/errors): meaning, cause and next step`,
+    `- [Error codes](${baseUrl}/docs/errors.md): meaning, cause and next step`,
     `- [Paid calls](${baseUrl}/.well-known/x402): prices, and the catalogue of what agents can buy`,
   ].join('\n')}\n`;
 }
 
+const guideLine = (baseUrl: string, { path, title }: GuideEntry): string => `- [${title}](${baseUrl}/docs/${path}.md)`;
+
+/** Text of an operation, with the guides that name it. If none does, the guide of its tag. */
+function operationWithGuides(baseUrl: string, document: PublishedDocument, one: Published, guides: readonly GuideEntry[]): string {
+  const { operationId, tags: [tag] = [] } = one.operation;
+  const naming = guides.filter(({ operations }) => operations.includes(operationId));
+  const { url } = document.tags?.find(({ name }) => name === tag)?.externalDocs ?? {};
+  const shown = naming.length > 0 ? naming : guides.filter(({ path }) => url === `/docs/${path}`);
+  const lines = shown.map((guide) => guideLine(baseUrl, guide));
+  return [operationText(document, one, baseUrl), ...(lines.length > 0 ? ['## Guides', '', ...lines, ''] : [])].join('\n');
+}
+
 /** `/llms-full.txt`: `/llms.txt` and the full text of every operation. */
 export const llmsFullText = (baseUrl: string, document: PublishedDocument, guides: readonly GuideEntry[]): string =>
-  [llmsText(baseUrl, document, guides), ...operationsOf(document).map((one) => operationText(document, one, baseUrl))].join('\n---\n\n');
+  [llmsText(baseUrl, document, guides), ...operationsOf(document).map((one) => operationWithGuides(baseUrl, document, one, guides))].join(
+    '\n---\n\n',
+  );
 
 /** `/v1/docs/{operation}.md`. Null for an unknown operation. */
-export function operationPage(baseUrl: string, document: PublishedDocument, operationId: string): string | null {
+export function operationPage(
+  baseUrl: string,
+  document: PublishedDocument,
+  operationId: string,
+  guides: readonly GuideEntry[],
+): string | null {
   const found = operationsOf(document).find(({ operation }) => operation.operationId === operationId);
-  return found ? operationText(document, found, baseUrl) : null;
+  return found ? operationWithGuides(baseUrl, document, found, guides) : null;
 }

@@ -13,6 +13,7 @@ export const CHAPTERS: readonly Chapter[] = [
       'checkout',
       'pay-per-request',
       'facilitator',
+      'without-an-sdk',
       'metered-sessions',
       'subscriptions',
       'membership-delivery',

@@ -7,6 +7,7 @@ import remarkGfm from 'remark-gfm';
 import remarkParse from 'remark-parse';
 import remarkRehype from 'remark-rehype';
 import { unified } from 'unified';
+import { tabsIn, useTabs } from './tabs.ts';
 
 export interface Section {
   /** Id of its heading. Empty before the first heading below the title. */
@@ -52,17 +53,34 @@ const useSiteLinks = (page: string) => () => (tree: Markdown) => {
   visit(tree as Linked);
 };
 
+const HEADING_ID = / ?\{#([\w-]+)\}$/;
+
+/** Takes the id of a heading out of its text: `Title {#id}`. */
+const useHeadingIds = () => (tree: Markdown) => {
+  for (const node of tree.children) {
+    const end = node.type === 'heading' ? node.children.at(-1) : undefined;
+    const [, id] = (end?.type === 'text' && HEADING_ID.exec(end.value)) || [];
+    if (id === undefined || end?.type !== 'text') continue;
+    end.value = end.value.replace(HEADING_ID, '');
+    node.data = { ...node.data, hProperties: { id } };
+  }
+};
+
+/** Markdown as readers get it, without the ids of headings. */
+export const withoutHeadingIds = (markdown: string): string => markdown.replace(/^(#+ .*?) \{#[\w-]+\}$/gm, '$1');
+
 const isElement = (node: RootContent | ElementContent): node is Element => node.type === 'element';
 
 /** Frames what may be wider than the page: it scrolls by itself, with the keyboard too. */
 const frameWideParts = () => (tree: Root) => {
+  let tables = 0;
   const visit = (parent: Root | Element): void => {
     parent.children = (parent.children as ElementContent[]).map((node) => {
       if (!isElement(node)) return node;
       visit(node);
       if (node.tagName === 'pre') return { ...node, properties: { ...node.properties, tabIndex: 0 } };
       if (node.tagName !== 'table') return node;
-      const properties = { className: ['wide'], tabIndex: 0, role: 'region', ariaLabel: 'Table' };
+      const properties = { className: ['wide'], tabIndex: 0, role: 'region', ariaLabel: `Table ${++tables}` };
       return { type: 'element', tagName: 'div', properties, children: [node] } satisfies Element;
     });
   };
@@ -92,9 +110,13 @@ const firstParagraph = (tree: Root): string => {
 
 /** Renders a page of docs/ named by its path, without `.md`. HTML in the markdown is left out. */
 export async function renderPage(page: string, markdown: string): Promise<RenderedPage> {
-  const toTree = unified().use(remarkParse).use(remarkGfm).use(useSiteLinks(page)).use(remarkRehype).use(rehypeSlug).use(frameWideParts);
+  const parser = unified().use(remarkParse).use(remarkGfm).use(useSiteLinks(page)).use(useHeadingIds).use(useTabs);
+  const toTree = parser.use(remarkRehype).use(rehypeSlug).use(frameWideParts);
   const tree = (await toTree.run(toTree.parse(markdown))) as Root;
   const sections = sectionsOf(tree);
   if (sections[0]?.id !== '') throw new Error(`docs/${page}.md does not begin with its title`);
   return { title: sections[0].title, description: firstParagraph(tree), html: unified().use(rehypeStringify).stringify(tree), sections };
 }
+
+/** Examples of a page that are shown in tabs, by the names of these. */
+export const tabbedExamplesIn = (markdown: string): Record<string, string>[] => tabsIn(unified().use(remarkParse).parse(markdown));

@@ -1,6 +1,7 @@
 import { createExecutionContext } from 'cloudflare:test';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { ERRORS } from '#core/errors.ts';
 import { PUBLIC_BUCKETS } from '#rules/plans.ts';
 import worker from '../../../worker/index.ts';
 import { World } from '../../support/world.ts';
@@ -65,7 +66,7 @@ describe('GET /docs/{page}', () => {
         .filter((href) => {
           const [to, anchor] = href.split('#');
           const target = html.get(to === '' ? path : to!);
-          if (target === undefined) return !/^\/docs\/(?:errors|[\w/-]+\.md)/.test(to!);
+          if (target === undefined) return !/^\/docs(?:\/errors|[\w/-]*\.md)/.test(to!);
           return anchor !== undefined && !idsIn(target).includes(anchor);
         })
         .map((href) => `${path}: ${href}`),
@@ -108,15 +109,43 @@ describe('GET /docs/{page}', () => {
     },
   );
 
-  it('Markdown of an unknown page is a 404 with a code', async () => {
-    const response = await get('/docs/nothing.md');
+  it.each(['nothing', 'index', '_index', 'errors/nothing', 'not_found'])('/docs/%s.md is a 404 with a code', async (page) => {
+    const response = await get(`/docs/${page}.md`);
     expect(response.status).toBe(404);
     expect(await response.json()).toMatchObject({ code: 'not_found' });
   });
 
-  it('/llms.txt links the Markdown of every page', async () => {
+  it('/llms.txt links the Markdown of every page, of the index and of all error codes', async () => {
     const text = await read('/llms.txt');
     expect(PAGES.filter((page) => !text.includes(`(https://svc.test/docs/${page}.md)`))).toEqual([]);
+    for (const path of ['/docs.md', '/docs/errors.md']) expect(text).toContain(`(https://svc.test${path})`);
+  });
+});
+
+describe('pages of /docs that the code writes', () => {
+  it.each(['/docs', '/docs/errors', '/docs/errors/not_found', '/docs/errors/request_timeout'])(
+    '%s has the contents, the search, the policy and a Markdown twin of a guide',
+    async (path) => {
+      const response = await get(path);
+      expect(response.headers.get('content-security-policy')).toBe(POLICY);
+      const html = await response.text();
+      expect(html.match(/<h1/g)).toHaveLength(1);
+      for (const part of ['aria-label="Contents"', 'action="/docs/search"', `href="${path}.md"`]) expect(html).toContain(part);
+      const twin = await get(`${path}.md`);
+      expect([twin.status, twin.headers.get('content-type')]).toEqual([200, 'text/markdown; charset=utf-8']);
+      const markdown = await twin.text();
+      expect(markdown).toMatch(/^# /);
+      expect(markdown).not.toMatch(/pay\.example\.com|\{#/);
+    },
+  );
+
+  it('the twin of the index links the Markdown of every page, and that of the codes the Markdown of every code', async () => {
+    const [index, codes] = [await read('/docs.md'), await read('/docs/errors.md')];
+    expect(PAGES.filter((page) => !index.includes(`(https://svc.test/docs/${page}.md)`))).toEqual([]);
+    for (const code of Object.keys(ERRORS)) {
+      expect(codes).toContain(`(https://svc.test/docs/errors/${code}.md)`);
+      expect(await read(`/docs/errors/${code}.md`)).toContain(`"docs_url": "https://svc.test/docs/errors/${code}"`);
+    }
   });
 });
 

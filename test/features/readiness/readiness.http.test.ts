@@ -1,7 +1,7 @@
 import { createExecutionContext } from 'cloudflare:test';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { base64url } from '#core/encoding.ts';
-import { CHECKS } from '#features/readiness/checks.ts';
+import { CHECKS } from '#features/readiness/check-codes.ts';
 import worker from '../../../worker/index.ts';
 import { feePayerOf, newAgent, sellToAgents, write } from '../../support/people/agent.ts';
 import { apply, checkOf, failingIn, isSold, readiness } from '../../support/people/sale.ts';
@@ -50,7 +50,7 @@ describe('GET /v1/access/setup/readiness', () => {
     for (const { code, docs_url, fix, message } of answer.checks) {
       expect(docs_url.split('#')).toEqual([expect.stringMatching(/^https:\/\/[^/]+\/docs$/), code]);
       const meaning = CHECKS[code as keyof typeof CHECKS].replace(/'/g, '&#39;');
-      expect(text).toContain(`<dt id="${code}">`);
+      expect(text).toContain(`<h3 id="${code}">`);
       expect(text).toContain(meaning);
       expect(message).not.toBe('');
       if (code !== 'webhook_endpoint_enabled') expect([code, fix]).toEqual([code, null]);

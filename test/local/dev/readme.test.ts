@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { tabbedExamplesIn } from '../../../local/assets/docs/render.ts';
 import { callChain } from '../../../local/chain/client.ts';
 import { Api } from '../../../local/cli/api.ts';
 import { JOURNEYS } from '../../../worker/published/site/journeys.ts';
@@ -24,6 +25,7 @@ const PAGES = [
     'sandbox',
     'go-live',
     'books-and-taxes',
+    'without-an-sdk',
     'agents',
     'customers',
     'account',
@@ -70,7 +72,8 @@ afterAll(async () => {
   rmSync(home, { recursive: true, force: true });
 });
 
-it('every exempted block exists', () => {
+it('every exempted block exists, and they are of at most twelve kinds', () => {
+  expect(Object.keys(ASIDE).length).toBeLessThanOrEqual(12);
   for (const begins of Object.keys(ASIDE))
     expect(
       blocks.filter((block) => block.startsWith(begins)),
@@ -82,8 +85,8 @@ it('the commands on /docs create a product for sale, and each journey runs to it
   const wallet = 'Av7QWv6RRdrFxbb9GXWM1g8Gut59feSWcr9tRBia7xZa';
   await callChain(rpcUrl, 'local_fundUsdc', [wallet, '0']);
   const html = await (await fetch(`${baseUrl}/docs`)).text();
-  const shown = [...html.matchAll(/<pre[^>]*><code>([\s\S]*?)<\/code><\/pre>/g)].map(([, block]) =>
-    block!.replaceAll('&quot;', '"').replaceAll('&#39;', "'").replaceAll('&gt;', '>').replaceAll('&lt;', '<').replaceAll('&amp;', '&'),
+  const shown = [...html.matchAll(/<pre[^>]*><code class="language-sh">([\s\S]*?)<\/code><\/pre>/g)].map(([, block]) =>
+    block!.replaceAll('&#x3C;', '<').replaceAll('&#x26;', '&'),
   );
   expect(shown.length).toBe(1 + JOURNEYS.length);
   const named = shown.join('\necho --\n').replace(/^PAYOUT=.*$/m, `PAYOUT=${wallet}`);
@@ -134,7 +137,8 @@ interface Around {
 
 describe('code examples in a surrounding program', () => {
   const PAYOUT = 'Av7QWv6RRdrFxbb9GXWM1g8Gut59feSWcr9tRBia7xZa';
-  const code = [...blocksOf('ts'), ...blocksOf('js')];
+  const inTabs = new Set(tabbedExamplesIn(text).map(({ SDK }) => SDK));
+  const code = [...blocksOf('ts'), ...blocksOf('js')].filter((block) => !inTabs.has(block.trimEnd()));
   let shop: { key: string; product: string };
   let delivery: { rawBody: string; headers: IncomingHttpHeaders; secret: string };
 

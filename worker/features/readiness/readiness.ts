@@ -12,7 +12,8 @@ import { given, orNull, ProductUuid, Timestamp } from '#platform/http/openapi.ts
 import { firstRailOf, RAIL_IDS, SELLING_RAILS, settingOf } from '#rules/product-rails.ts';
 import type { RailId } from '#rules/rails.ts';
 import { accountChecks } from './account-checks.ts';
-import { CHECKS, type Check, type CheckCode, pass, skip, warn } from './checks.ts';
+import { CHECKS, type CheckCode } from './check-codes.ts';
+import { type Check, pass, skip, warn } from './checks.ts';
 import {
   appFoundCheck,
   planCheck,

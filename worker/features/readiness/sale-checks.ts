@@ -12,7 +12,8 @@ import { given } from '#platform/http/openapi.ts';
 import { SELLING_RAILS } from '#rules/product-rails.ts';
 import { RAILS, type RailId } from '#rules/rails.ts';
 import { isNative } from '#solana/assets.ts';
-import { type Check, type CheckCode, fail, pass, skip, warn } from './checks.ts';
+import type { CheckCode } from './check-codes.ts';
+import { type Check, fail, pass, skip, warn } from './checks.ts';
 
 interface RailView extends LiveView {
   railId: RailId;

@@ -38,6 +38,11 @@ if (forAgent) {
   addCopying(forAgent, async () => (await fetch(forAgent.dataset.markdown!)).text(), null);
 }
 
+for (const radio of document.querySelectorAll<HTMLInputElement>('.tabs > input'))
+  radio.addEventListener('change', () => {
+    for (const other of document.querySelectorAll<HTMLInputElement>('.tabs > input')) if (other.value === radio.value) other.checked = true;
+  });
+
 const input = document.querySelector<HTMLInputElement>('search input');
 const list = document.querySelector<HTMLElement>('search .found');
 let pause: ReturnType<typeof setTimeout> | undefined;

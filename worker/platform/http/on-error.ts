@@ -1,8 +1,8 @@
 import type { Context } from 'hono';
 import { HTTPException } from 'hono/http-exception';
-import { ApiError, ERRORS, formatErrorChain, objectAway } from '#core/errors.ts';
+import { ApiError, docsUrl, ERRORS, formatErrorChain, objectAway } from '#core/errors.ts';
 import type { Ctx } from '#platform/context.ts';
-import { type AppEnv, docsUrl } from './openapi.ts';
+import type { AppEnv } from './openapi.ts';
 
 /**
  * Converts any error to the error format. Details of a bug go only to the log, the caller gets the request id. No context exists if the

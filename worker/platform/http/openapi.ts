@@ -1,7 +1,7 @@
 import { OpenAPIHono, type RouteConfig, z } from '@hono/zod-openapi';
 import type { Context, MiddlewareHandler } from 'hono';
 import { createMiddleware } from 'hono/factory';
-import { type ApiError, ERRORS, type ErrorCode, type ErrorStatus, type ValidationProblem } from '#core/errors.ts';
+import { type ApiError, ERRORS, type ErrorCode, type ErrorStatus, isListed } from '#core/errors.ts';
 import type { AccountId, CustomerId, Id } from '#core/ids.ts';
 import { COUNTED_FILTERED_MAX, PER_PAGE } from '#core/limits.ts';
 import { ASSETS } from '#core/money.ts';
@@ -197,28 +197,6 @@ function failureResponse(codes: ErrorCode[]) {
   const schema = listed === 0 ? ErrorBody : listed === codes.length ? ValidationErrorBody : both;
   return { description: codes.map((code) => `\`${code}\``).join(', '), [CODES]: codes, content: content(schema) };
 }
-
-const LISTED = {
-  validation_error: { loc: ['body', 'name'], msg: 'Expected a string', type: 'invalid_type' },
-  unknown_field: {
-    loc: ['body', 'payoutWallet'],
-    msg: 'The field is unknown. Did you mean payout_wallet?',
-    type: 'unknown_field',
-    ctx: { nearest: 'payout_wallet' },
-  },
-} satisfies Partial<Record<ErrorCode, ValidationProblem>>;
-export const isListed = (code: ErrorCode): code is keyof typeof LISTED => Object.hasOwn(LISTED, code);
-
-export const errorExample = (code: ErrorCode, baseUrl = 'https://pay.example.com') => ({
-  detail: isListed(code) ? [LISTED[code]] : ERRORS[code].message,
-  code,
-  request_id: '0199f0c2b5a87c3e9d1f',
-  docs_url: docsUrl(baseUrl, code),
-  retryable: ERRORS[code].retryable,
-  meta: {},
-});
-
-export const docsUrl = (baseUrl: string, code: ErrorCode): string => `${baseUrl}/docs/errors/${code}`;
 
 export const protocolBodyErrors = ['payload_too_large', 'unsupported_media_type'] as const satisfies ErrorCode[];
 export const bodyErrors = ['validation_error', 'unknown_field', ...protocolBodyErrors] as const satisfies ErrorCode[];

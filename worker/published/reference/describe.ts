@@ -6,43 +6,46 @@
 
 import { SELLER } from '../event-examples.ts';
 
-/** Groups and tags in the order of an integration, each tag with a description. */
-const GROUPS: Record<string, Record<string, string>> = {
+/** Groups and tags in the order of an integration, each tag with a description and the page of its guide. */
+const GROUPS: Record<string, Record<string, readonly [description: string, guide: string]>> = {
   'Begin here': {
-    Authentication: 'Create an account and a session: by password, by wallet, or by Google and GitHub.',
-    'API keys': 'Credentials of your server, sent in `X-Svc-Key`. A live key acts on real money, a sandbox key on the sandbox.',
-    Account: 'Account settings, appearance of checkout pages, security and analytics.',
-    'Audit log': 'Acts on the account, with their authors.',
-    'Set-up': 'Requirements of a sale, and the calls that resolve missing ones.',
-    Sandbox: 'Test with simulated money: the live code on a simulated chain, with a clock that you advance.',
+    Authentication: ['Create an account and a session: by password, by wallet, or by Google and GitHub.', 'secure-your-account'],
+    'API keys': [
+      'Credentials of your server, sent in `X-Svc-Key`. A live key acts on real money, a sandbox key on the sandbox.',
+      'keys-for-servers',
+    ],
+    Account: ['Account settings, appearance of checkout pages, security and analytics.', 'account'],
+    'Audit log': ['Acts on the account, with their authors.', 'audit-log'],
+    'Set-up': ['Requirements of a sale, and the calls that resolve missing ones.', 'go-live'],
+    Sandbox: ['Test with simulated money: the live code on a simulated chain, with a clock that you advance.', 'sandbox'],
   },
   'Sell on a page': {
-    Products: 'Products, prices and payout wallets.',
-    Checkout: 'Calls of a checkout page, and links for known buyers.',
-    Payments: 'Payments, unmatched money and refunds.',
-    Memberships: 'Access of customers over time.',
-    Customers: 'Buyers as you know them.',
-    Buyers: 'Purchases as the buyer sees them, at all sellers.',
-    Receipts: 'Signed receipts, public proofs, PDFs and exports.',
+    Products: ['Products, prices and payout wallets.', 'quickstart'],
+    Checkout: ['Calls of a checkout page, and links for known buyers.', 'checkout'],
+    Payments: ['Payments, unmatched money and refunds.', 'unmatched-and-refunds'],
+    Memberships: ['Access of customers over time.', 'membership-delivery'],
+    Customers: ['Buyers as you know them.', 'customers'],
+    Buyers: ['Purchases as the buyer sees them, at all sellers.', 'customers'],
+    Receipts: ['Signed receipts, public proofs, PDFs and exports.', 'email-and-receipts'],
   },
   'Sell by the request': {
-    Entitlements: 'Units and time of your customers: consume, grant and refund.',
-    x402: 'Settle x402 payments, use the facilitator, and buy plans.',
-    Rails: 'Payment rails, and your settings of each.',
-    'Agent bootstrap': 'Setup of a merchant account by an agent, without a person.',
-    Metered: 'Payment channels that buyers pay by vouchers during use.',
-    Subscriptions: 'On-chain plans that renew automatically.',
+    Entitlements: ['Units and time of your customers: consume, grant and refund.', 'pay-per-request'],
+    x402: ['Settle x402 payments, use the facilitator, and buy plans.', 'pay-per-request'],
+    Rails: ['Payment rails, and your settings of each.', 'pay-per-request'],
+    'Agent bootstrap': ['Setup of a merchant account by an agent, without a person.', 'agents'],
+    Metered: ['Payment channels that buyers pay by vouchers during use.', 'metered-sessions'],
+    Subscriptions: ['On-chain plans that renew automatically.', 'subscriptions'],
   },
   Webhooks: {
-    Webhooks: 'Endpoints for signed events, deliveries, tests and replays.',
-    Events: 'Events that your endpoints receive. Process each `id` once.',
-    Integrations: 'Automation platforms and messaging connectors.',
+    Webhooks: ['Endpoints for signed events, deliveries, tests and replays.', 'webhooks'],
+    Events: ['Events that your endpoints receive. Process each `id` once.', 'webhooks'],
+    Integrations: ['Automation platforms and messaging connectors.', 'webhooks'],
   },
   Operations: {
-    Billing: 'Your plan and its limits.',
-    Support: 'Tickets to the operators of this deployment.',
-    System: 'Health of the service.',
-    'Provider webhooks': 'Signed webhooks of chain data providers and payment processors.',
+    Billing: ['Your plan and its limits.', 'account'],
+    Support: ['Tickets to the operators of this deployment.', 'account'],
+    System: ['Health of the service.', 'operations/monitoring'],
+    'Provider webhooks': ['Signed webhooks of chain data providers and payment processors.', 'operations/integrations'],
   },
 };
 
@@ -55,9 +58,13 @@ function tagsOf(operations: Tagged[]) {
   const groups = Object.entries(GROUPS)
     .map(([name, tags]) => ({ name, tags: Object.keys(tags).filter((tag) => used.has(tag)) }))
     .filter(({ tags }) => tags.length > 0);
-  const descriptions = Object.assign({}, ...Object.values(GROUPS)) as Record<string, string>;
+  const texts = Object.assign({}, ...Object.values(GROUPS)) as (typeof GROUPS)[string];
+  const tagOf = (name: string) => {
+    const [description, guide] = texts[name]!;
+    return { name, description, externalDocs: { url: `/docs/${guide}` } };
+  };
   return {
-    tags: groups.flatMap((group) => group.tags.map((name) => ({ name, description: descriptions[name]! }))),
+    tags: groups.flatMap((group) => group.tags.map(tagOf)),
     'x-tagGroups': groups,
   };
 }

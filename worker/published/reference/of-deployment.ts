@@ -16,8 +16,10 @@ interface Document extends PublishedDocument {
 export function ofDeployment<D extends Document>(document: D, { baseUrl, operator, usdcMint, chainHeader }: Deployment) {
   const schemes = (document.components?.securitySchemes ?? {}) as { chainSignature?: object };
   const securitySchemes = { ...schemes, chainSignature: { ...schemes.chainSignature, name: chainHeader } };
+  const tags = document.tags?.map((tag) => (tag.externalDocs ? { ...tag, externalDocs: { url: baseUrl + tag.externalDocs.url } } : tag));
   return {
     ...withPaymentInfo(document, usdcMint),
+    tags,
     info: { ...document.info, contact: operator ?? { name: 'The operator of this deployment', url: baseUrl } },
     servers: [{ url: baseUrl, description: 'This deployment' }],
     components: { ...document.components, securitySchemes },

@@ -3,8 +3,8 @@
  * @module
  */
 
-import type { ErrorCode } from '#core/errors.ts';
-import { CODES, headersOf, isListed } from '#platform/http/openapi.ts';
+import { type ErrorCode, isListed } from '#core/errors.ts';
+import { CODES, headersOf } from '#platform/http/openapi.ts';
 
 interface Reference {
   $ref: string;

@@ -39,7 +39,7 @@ export const siteRoutes = router();
 siteRoutes.get('/', (c) => sendFront(c));
 siteRoutes.get('/docs', (c) => sendDocs(c));
 siteRoutes.get('/docs/errors', (c) => sendErrorList(c));
-siteRoutes.get('/docs/errors/:code', (c) => sendErrorPage(c, c.req.param('code')));
+siteRoutes.get('/docs/errors/:code{[^.]+}', (c) => sendErrorPage(c, c.req.param('code')));
 siteRoutes.get('/robots.txt', (c) => c.text(robotsText()));
 siteRoutes.get(FAVICON_PATH, (c) => c.body(ICON, 200, ICON_HEADERS));
 

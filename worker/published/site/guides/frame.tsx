@@ -72,6 +72,18 @@ export async function sendGuide(c: Context<AppEnv>, frame: GuideFrame, children:
   return c.body(`<!doctype html>${html}`, status, HEADERS);
 }
 
+/** Link to the Markdown of a page, and a button that copies it. */
+export const MarkdownTools = ({ path }: { path: string }) => (
+  <p class="tools">
+    <a class="turn-link" href={`${path}.md`}>
+      This page as Markdown
+    </a>
+    <button type="button" data-markdown={`${path}.md`} hidden>
+      Copy for your agent
+    </button>
+  </p>
+);
+
 export const Article = ({ html }: { html: string }) => <article>{raw(html)}</article>;
 
 const Head = ({ query }: { query: string }) => (

@@ -1,7 +1,7 @@
 import type { Context } from 'hono';
 import { nearestFirst } from '#core/text/nearest.ts';
 import type { AppEnv } from '#platform/http/openapi.ts';
-import { Article, sendGuide } from './frame.tsx';
+import { Article, MarkdownTools, sendGuide } from './frame.tsx';
 import { type GuideEntry, readChapters, readGuide } from './read-guides.ts';
 import type { Found } from './search.ts';
 import { QUERY_LENGTH } from './search-query.ts';
@@ -21,14 +21,7 @@ export async function sendGuidePage(c: Context<AppEnv>, path: string): Promise<R
     c,
     { title, description, chapters, path },
     <>
-      <p class="tools">
-        <a class="turn-link" href={`/docs/${path}.md`}>
-          This page as Markdown
-        </a>
-        <button type="button" data-markdown={`/docs/${path}.md`} hidden>
-          Copy for your agent
-        </button>
-      </p>
+      <MarkdownTools path={`/docs/${path}`} />
       <Article html={html} />
       <nav class="turns" aria-label="Previous and next page">
         <Turn rel="prev" page={pages[index - 1]} />
