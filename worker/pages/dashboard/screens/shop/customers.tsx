@@ -5,8 +5,9 @@ import { Time } from '../../frame/format.tsx';
 import { linkTo } from '../../frame/head.tsx';
 import { Facts, listBody } from '../../frame/list.tsx';
 import type { Definition, Screen } from '../../frame/screen.tsx';
-import { Timeline, type TimelineEntry } from '../payments.tsx';
-import type { Product } from './products.tsx';
+import { Timeline } from '../payments.tsx';
+import type { TimelineEntry } from './payment-acts.tsx';
+import type { Product } from './product-form.tsx';
 
 interface Sums {
   gross: string;

@@ -1,31 +1,12 @@
 import { DAY, iso } from '#core/time.ts';
-import { hasRole, type Role } from '#rules/access/roles.ts';
-import { acted, idempotent, numberOf, textOf } from '../../frame/acts.ts';
-import { ActForm, SelectField, Table, TextField } from '../../frame/fields.tsx';
-import { type Amount, amountOf, periodOf, Time } from '../../frame/format.tsx';
+import { acted, idempotent } from '../../frame/acts.ts';
+import { ActForm, Table, TextField } from '../../frame/fields.tsx';
+import { amountOf, periodOf, Time } from '../../frame/format.tsx';
 import { linkTo, signPathOf } from '../../frame/head.tsx';
 import { Facts, listBody } from '../../frame/list.tsx';
-import type { Definition, Form, Screen } from '../../frame/screen.tsx';
+import type { Definition, Screen } from '../../frame/screen.tsx';
+import { changesOf, Fields, type Product, soldOf } from './product-form.tsx';
 
-export interface Product {
-  product_id: string;
-  slug: string;
-  external_product_id?: string;
-  name: string;
-  description?: string;
-  status: string;
-  price: Amount;
-  billing_model: string;
-  renewal_mode: string;
-  access_period_days: number | null;
-  usage_units: number | null;
-  unit_name?: string;
-  payout_wallet?: string;
-  allowed_rails: string[];
-  success_url?: string;
-  checkout_url: string;
-  created_at: string;
-}
 interface Check {
   code: string;
   status: string;
@@ -39,18 +20,13 @@ interface Plan {
 }
 
 const SALES_MS = 30 * DAY;
-const RENEWALS = [
-  ['ONE_OFF', 'The buyer pays again'],
-  ['AUTOMATIC', 'By itself, from the buyer’s wallet (USDC, 1 to 365 days)'],
-] as const;
-const ASSETS = [
-  ['USDC', 'USDC'],
-  ['SOL', 'SOL'],
-] as const;
-
 const isToPublish = (plan: Plan | null): boolean => plan !== null && ['unpublished', 'outdated'].includes(plan.status);
-const stateOf = ({ status, payout_wallet: wallet }: Product, plan: Plan | null = null): string =>
-  status === 'archived' ? 'Archived' : wallet === undefined ? 'Needs a payout wallet' : isToPublish(plan) ? 'Plan to publish' : 'On sale';
+function stateOf(product: Product, plan: Plan | null = null): string {
+  if (product.status === 'archived') return 'Archived';
+  if (product.payout_wallet === undefined) return 'Needs a payout wallet';
+  if (product.renewal_mode === 'AUTOMATIC' && product.livemode && !product.live_mode_confirmed) return 'Live mode to confirm';
+  return isToPublish(plan) ? 'Plan to publish' : 'On sale';
+}
 
 export const PRODUCTS: Definition = {
   path: '/dashboard/templates',
@@ -88,66 +64,6 @@ export const PRODUCTS: Definition = {
   acts: {},
 };
 
-const soldOf = (form: Form) => ({
-  name: textOf(form.name),
-  description: textOf(form.description),
-  price: { asset: form['price.asset'], amount: textOf(form['price.amount']) ?? '' },
-  access_period_days: numberOf(form.access_period_days),
-  renewal_mode: form.renewal_mode,
-  ...(form.renewal_mode === 'AUTOMATIC' && { billing_model: 'recurring' }),
-  usage_units: form.usage_units === undefined ? undefined : (numberOf(form.usage_units) ?? null),
-  payout_wallet: textOf(form.payout_wallet),
-  success_url: textOf(form.success_url),
-});
-
-const Fields = ({ screen, act, product }: { screen: Screen; act: string; product?: Product }) => {
-  const at = { screen, act };
-  const numberText = (value: number | null | undefined) => (value === null || value === undefined ? '' : String(value));
-  return (
-    <>
-      <TextField {...at} name="name" label="Name" max={120} value={product?.name ?? ''} />
-      <TextField {...at} name="description" label="What the buyer gets" isOptional max={2000} value={product?.description ?? ''} />
-      <SelectField {...at} name="price.asset" label="Asset" options={ASSETS} value={product?.price.asset ?? 'USDC'} />
-      <TextField {...at} name="price.amount" label="Price" help="For example 5 or 0.25" value={product?.price.amount ?? ''} />
-      <TextField
-        {...at}
-        name="access_period_days"
-        label="Days of access"
-        help="Empty: without end"
-        isOptional
-        value={numberText(product?.access_period_days)}
-      />
-      <SelectField {...at} name="renewal_mode" label="Renewal" options={RENEWALS} value={product?.renewal_mode ?? 'ONE_OFF'} />
-      <TextField
-        {...at}
-        name="usage_units"
-        label="Uses of one payment"
-        help="Empty: not counted"
-        isOptional
-        value={product ? numberText(product.usage_units) : '1'}
-      />
-      {hasRole(screen.me.role as Role, 'payouts:write') && (
-        <TextField
-          {...at}
-          name="payout_wallet"
-          label="Payout wallet"
-          help="Empty: the wallet of your account"
-          isOptional
-          value={product?.payout_wallet ?? ''}
-        />
-      )}
-      <TextField
-        {...at}
-        name="success_url"
-        label="Where the buyer goes after paying"
-        isOptional
-        max={2000}
-        value={product?.success_url ?? ''}
-      />
-    </>
-  );
-};
-
 export const NEW_PRODUCT: Definition = {
   path: '/dashboard/templates/new',
   title: 'New template',
@@ -170,15 +86,6 @@ export const NEW_PRODUCT: Definition = {
     },
   },
 };
-
-/** Fields that a form has changed. An emptied field is cleared, and an unchanged one is not sent. */
-function changesOf(form: Form, product: Product): Record<string, unknown> {
-  const before: Record<string, unknown> = { ...product };
-  const { price, ...sold } = soldOf(form);
-  const changed = Object.entries(sold).filter(([name, value]) => (value ?? null) !== (before[name] ?? null));
-  const isNewPrice = price.amount !== product.price.amount || price.asset !== product.price.asset;
-  return { ...Object.fromEntries(changed.map(([name, value]) => [name, value ?? null])), ...(isNewPrice && { price }) };
-}
 
 const paramsOf = ({ c }: Screen) => ({ product_id: c.req.param('product_id') ?? '' });
 const actOn = (operation: 'archiveProduct' | 'unarchiveProduct', done: string): Definition['acts'][string] => ({
