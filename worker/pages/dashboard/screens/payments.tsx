@@ -1,5 +1,5 @@
-import { acted, idempotent } from '../frame/acts.ts';
-import { ActForm, Table } from '../frame/fields.tsx';
+import { acted, idempotent, mayAct } from '../frame/acts.ts';
+import { ActForm, ActSection, Table } from '../frame/fields.tsx';
 import { type Amount, amountOf, optionalAmount, Time } from '../frame/format.tsx';
 import { linkTo } from '../frame/head.tsx';
 import { Facts, type Filter, listBody } from '../frame/list.tsx';
@@ -93,6 +93,7 @@ export const PAYMENTS: Definition = {
 /** Accepts money of a row: `id` is the payment, `tx_signature` its transaction. */
 const ACCEPT: Definition['acts'] = {
   accept: {
+    needs: 'payments:write',
     done: 'The money is accepted as paid. The buyer has access.',
     run: async ({ operations, mode }, form) =>
       acted(
@@ -119,7 +120,7 @@ const UnmatchedRow = ({ money, screen }: { money: Unmatched; screen: Screen }) =
       <Time at={money.block_time} />
     </td>
     <td>
-      {money.status === 'open' ? (
+      {money.status === 'open' && mayAct(screen, 'accept') ? (
         <ActForm screen={screen} act="accept" id={money.payment_id} submit="Accept as paid">
           <input type="hidden" name="tx_signature" value={money.tx_signature} />
         </ActForm>
@@ -197,11 +198,10 @@ export const PAYMENT: Definition = {
         {payment.value.status === 'CONFIRMED' && mode === 'live' && <RefundForms screen={screen} payment={payment.value} />}
         {timeline.ok && <Timeline screen={screen} items={timeline.value.items} />}
         {timeline.ok && timeline.value.items.some(({ delivery_id: id }) => id !== undefined) && (
-          <section>
-            <h2>Send events again</h2>
+          <ActSection screen={screen} act="resend" title="Send events again">
             <p>Each endpoint gets the events of this payment once more, as new deliveries.</p>
             <ActForm screen={screen} act="resend" submit="Send events again" />
-          </section>
+          </ActSection>
         )}
       </>
     );

@@ -1,5 +1,5 @@
 import { acted, idempotent, textOf } from '../../frame/acts.ts';
-import { ActForm, SelectField, TextField } from '../../frame/fields.tsx';
+import { ActForm, ActSection, SelectField, TextField } from '../../frame/fields.tsx';
 import type { Amount } from '../../frame/format.tsx';
 import { signPathOf } from '../../frame/head.tsx';
 import type { Acted, Definition, Form, Screen } from '../../frame/screen.tsx';
@@ -29,8 +29,7 @@ interface RefundTerms {
 }
 
 export const RefundForms = ({ screen, payment: { price, refunded = [] } }: RefundTerms) => (
-  <section>
-    <h2>Refund</h2>
+  <ActSection screen={screen} act="refund" title="Refund">
     <SignedForm screen={screen} refunded={refunded} />
     <p>The wallet that was paid signs on the next page. The payment shows the refund once the chain has it.</p>
     <ActForm screen={screen} act="refund" submit="Refund" isFinal>
@@ -45,7 +44,7 @@ export const RefundForms = ({ screen, payment: { price, refunded = [] } }: Refun
       />
       <SelectField screen={screen} act="refund" name="revoke_access" label="Access that it paid" options={REVOKES} value="false" />
     </ActForm>
-  </section>
+  </ActSection>
 );
 
 /** Form for a refund that the wallet just signed, until the payment shows it. */
@@ -108,8 +107,9 @@ async function resend({ c, operations, mode }: Screen, { idempotency_key: key }:
 }
 
 export const REFUND: Definition['acts'] = {
-  refund: { done: '', run: beginRefund },
+  refund: { needs: 'refunds:write', done: '', run: beginRefund },
   refund_confirm: {
+    needs: 'refunds:write',
     done: 'The payment shows the refund as soon as the chain has it.',
     run: async ({ c, operations, mode }, form) =>
       acted(
@@ -122,4 +122,4 @@ export const REFUND: Definition['acts'] = {
       ),
   },
 };
-export const RESEND: Definition['acts'] = { resend: { done: 'The events are on their way again.', run: resend } };
+export const RESEND: Definition['acts'] = { resend: { needs: 'webhooks:write', done: 'The events are on their way again.', run: resend } };

@@ -1,5 +1,4 @@
-import { hasRole, type Role } from '#rules/access/roles.ts';
-import { numberOf, textOf } from '../../frame/acts.ts';
+import { may, numberOf, textOf } from '../../frame/acts.ts';
 import { SelectField, TextField } from '../../frame/fields.tsx';
 import type { Amount } from '../../frame/format.tsx';
 import type { Form, Screen } from '../../frame/screen.tsx';
@@ -88,7 +87,7 @@ export const Fields = ({ screen, act, product }: { screen: Screen; act: string; 
         isOptional
         value={product ? numberText(product.usage_units) : '1'}
       />
-      {hasRole(screen.me.role as Role, 'payouts:write') && (
+      {may(screen, 'payouts:write') && (
         <TextField
           {...at}
           name="payout_wallet"

@@ -1,6 +1,6 @@
 import { DAY, iso } from '#core/time.ts';
-import { acted, idempotent } from '../../frame/acts.ts';
-import { ActForm, Table, TextField } from '../../frame/fields.tsx';
+import { acted, beyondRole, idempotent, may, mayAct } from '../../frame/acts.ts';
+import { ActForm, ActSection, Table, TextField } from '../../frame/fields.tsx';
 import { amountOf, periodOf, Time } from '../../frame/format.tsx';
 import { linkTo, signPathOf } from '../../frame/head.tsx';
 import { Facts, listBody } from '../../frame/list.tsx';
@@ -41,13 +41,14 @@ export const PRODUCTS: Definition = {
         A template is what a buyer pays for: a name, a price and what they get. <a href="/docs/checkout">How a sale begins</a>
       </p>
     ),
-    before: (screen) => (
-      <p>
-        <a class="button" href={linkTo(screen, '/dashboard/templates/new')}>
-          Create template
-        </a>
-      </p>
-    ),
+    before: (screen) =>
+      may(screen, 'products:write') && (
+        <p>
+          <a class="button" href={linkTo(screen, '/dashboard/templates/new')}>
+            Create template
+          </a>
+        </p>
+      ),
     row: (product, screen) => (
       <tr>
         <th scope="row">
@@ -68,6 +69,7 @@ export const NEW_PRODUCT: Definition = {
   path: '/dashboard/templates/new',
   title: 'New template',
   async body(screen) {
+    if (!mayAct(screen, 'create')) return beyondRole(screen, 'create');
     return (
       <section>
         <ActForm screen={screen} act="create" submit="Create template">
@@ -78,6 +80,7 @@ export const NEW_PRODUCT: Definition = {
   },
   acts: {
     create: {
+      needs: 'products:write',
       done: 'The template is created.',
       async run({ operations, mode }, form) {
         const made = await operations.call<Product>('createProduct', { query: { mode }, body: soldOf(form), ...idempotent(form) });
@@ -89,6 +92,7 @@ export const NEW_PRODUCT: Definition = {
 
 const paramsOf = ({ c }: Screen) => ({ product_id: c.req.param('product_id') ?? '' });
 const actOn = (operation: 'archiveProduct' | 'unarchiveProduct', done: string): Definition['acts'][string] => ({
+  needs: 'products:write',
   done,
   run: async (screen, form) =>
     acted(await screen.operations.call(operation, { params: paramsOf(screen), query: { mode: screen.mode }, ...idempotent(form) })),
@@ -120,7 +124,9 @@ export const PRODUCT: Definition = {
             rows={[
               ['State', stateOf(value, plan)],
               ['Sales of 30 days', sales.ok ? String(sales.value.total) : undefined],
+              ['What the buyer gets', value.description && <bdi>{value.description}</bdi>],
               ['Price', amountOf(value.price)],
+              ['Payout wallet', value.payout_wallet],
               ['Access', periodOf(value.access_period_days)],
               ['Uses of one payment', value.usage_units === null ? undefined : `${value.usage_units} ${value.unit_name ?? ''}`],
               ['Page for buyers', <a href={value.checkout_url}>{value.checkout_url}</a>],
@@ -142,8 +148,7 @@ export const PRODUCT: Definition = {
         </section>
         {readiness.ok && <Readiness checks={readiness.value.checks} />}
         {plan && isToPublish(plan) && <PlanForms screen={screen} />}
-        <section>
-          <h2>Change</h2>
+        <ActSection screen={screen} act="save" title="Change">
           <ActForm screen={screen} act="save" submit="Save">
             <Fields screen={screen} act="save" product={value} />
           </ActForm>
@@ -152,12 +157,13 @@ export const PRODUCT: Definition = {
           ) : (
             <ActForm screen={screen} act="archive" submit="Archive" isFinal />
           )}
-        </section>
+        </ActSection>
       </>
     );
   },
   acts: {
     save: {
+      needs: 'products:write',
       done: 'The template is saved.',
       async run(screen, form) {
         const [params, query] = [paramsOf(screen), { mode: screen.mode }];
@@ -169,6 +175,7 @@ export const PRODUCT: Definition = {
       },
     },
     publish: {
+      needs: 'products:write',
       done: '',
       async run(screen, form) {
         const at = { params: paramsOf(screen), query: { mode: screen.mode } };
@@ -178,6 +185,7 @@ export const PRODUCT: Definition = {
       },
     },
     confirm: {
+      needs: 'products:write',
       done: 'The plan is published. Buyers can subscribe.',
       run: async (screen, form) =>
         acted(
@@ -196,8 +204,7 @@ export const PRODUCT: Definition = {
 
 /** Publication of the plan that buyers subscribe to: the wallet signs, and its signature is confirmed here. */
 const PlanForms = ({ screen }: { screen: Screen }) => (
-  <section>
-    <h2>Publish the plan</h2>
+  <ActSection screen={screen} act="publish" title="Publish the plan">
     <p>Buyers subscribe to a plan on the chain, which your payout wallet publishes once for each price and period.</p>
     <ActForm screen={screen} act="publish" submit="Publish with wallet" />
     <ActForm screen={screen} act="confirm" submit="Confirm">
@@ -210,7 +217,7 @@ const PlanForms = ({ screen }: { screen: Screen }) => (
         value={screen.c.req.query('tx_signature')}
       />
     </ActForm>
-  </section>
+  </ActSection>
 );
 
 /** Checks that do not pass, and the repair of each. */
