@@ -1,6 +1,6 @@
 import { generateKeyPairSigner } from '@solana/kit';
 import { describe, expect, it } from 'vitest';
-import { operationsOn, signInToPages } from '../../support/clients/page-browser.ts';
+import { fieldOf, operationsOn, signInToPages } from '../../support/clients/page-browser.ts';
 import { pullerOf, SUBSCRIPTION_KEYS } from '../../support/people/subscription-shop.ts';
 import { addMember } from '../../support/people/team.ts';
 import { MailWorld } from '../../support/servers/mail.ts';
@@ -189,5 +189,38 @@ describe('frame of every page', () => {
     await browser.post(path, form);
     expect(await count()).toBe(4);
     expect(operationsOn((await browser.get(path)).text)).toContain('getWebhookTimeline');
+  });
+
+  it('a payment with more than 120 entries says how many events were sent again, and goes on with the older ones', async () => {
+    const owner = await w.merchant('growth');
+    const made = { event_types: ['payment.confirmed'] };
+    for (const url of ['https://hooks.example.com/three', 'https://hooks.example.com/four'])
+      expect((await w.call('POST', '/v1/webhooks/endpoints', { key: owner.key, body: { ...made, url } })).status).toBe(201);
+    const { paymentId } = await sell(owner);
+    await w.deliver();
+    await w.sweepAlone('fanOut');
+    const { results } = await w.env.DB.prepare('SELECT * FROM webhook_deliveries ORDER BY id DESC LIMIT 2').all();
+    const [{ id, ...newest }, earlier] = results as [Record<string, unknown>, Record<string, unknown>];
+    for (let n = 1; n <= 130; n++) {
+      const copy = { ...newest, id: Number(id) + n, copy: n, replay_of: id, completed_at: Number(newest.created_at) + n };
+      const marks = Object.keys(copy).map(() => '?');
+      const into = `INSERT INTO webhook_deliveries (${Object.keys(copy).join(', ')}) VALUES (${marks.join(', ')})`;
+      await w.env.DB.prepare(into)
+        .bind(...Object.values(copy))
+        .run();
+    }
+    const replaysOf = (endpoint: unknown) =>
+      w.env.DB.prepare('SELECT count(*) AS n FROM webhook_deliveries WHERE endpoint_id = ? AND replay_of IS NOT NULL')
+        .bind(endpoint)
+        .first<number>('n');
+    const browser = await signedIn(owner);
+    const path = `/dashboard/payments/${paymentId}`;
+    const first = await browser.post(path, { act: 'resend', idempotency_key: 'send-the-newest-120' });
+    expect([first.status, first.text.includes('Deliveries on their way again: 1.')]).toEqual([200, true]);
+    expect([await replaysOf(newest.endpoint_id), await replaysOf(earlier.endpoint_id)]).toEqual([131, 0]);
+    const after = fieldOf(first.text, 'resend', 'after');
+    const second = await browser.post(path, { act: 'resend', idempotency_key: 'send-the-older-ones', after });
+    expect([second.status, second.location]).toEqual([303, path]);
+    expect(await replaysOf(earlier.endpoint_id)).toBe(1);
   });
 });

@@ -82,19 +82,28 @@ async function beginRefund(screen: Screen, form: Form): Promise<Acted> {
 /** Most entries of the timeline that one press sends again. */
 const RESENT_MAX = 120;
 
-/** Replays one delivery for each event and endpoint of the payment. */
-async function resend({ c, operations, mode }: Screen, { idempotency_key: key }: Form): Promise<Acted> {
-  const query = { payment_id: c.req.param('payment_id') ?? '', order: 'desc', limit: String(RESENT_MAX), mode };
-  const timeline = await operations.call<{ items: TimelineEntry[] }>('getWebhookTimeline', { query });
+interface TimelinePage {
+  items: TimelineEntry[];
+  next: string | null;
+}
+
+/** Replays one delivery for each event and endpoint in a page of the payment's timeline. A longer one offers its next page. */
+async function resend(screen: Screen, { idempotency_key: key, after }: Form): Promise<Acted> {
+  const { c, operations, mode } = screen;
+  const page = { order: 'desc', limit: String(RESENT_MAX), ...(after && { after }), mode };
+  const timeline = await operations.call<TimelinePage>('getWebhookTimeline', {
+    query: { payment_id: c.req.param('payment_id') ?? '', ...page },
+  });
   if (!timeline.ok) return timeline;
   const again = new Map<string, string>();
+  let refused: Acted = { ok: true };
   for (const { delivery_id: id } of timeline.value.items) {
     if (id === undefined) continue;
     const at = { params: { delivery_id: String(id) }, query: { mode } };
     const sent = await operations.call<{ event_id: string; endpoint_id: string }>('getWebhookDelivery', at);
     if (sent.ok) again.set(`${sent.value.event_id} ${sent.value.endpoint_id}`, String(id));
+    else refused = sent;
   }
-  let refused: Acted = { ok: true };
   let count = 0;
   for (const id of again.values()) {
     const at = { params: { delivery_id: id }, query: { mode }, idempotencyKey: `${key}-${id}` };
@@ -102,9 +111,21 @@ async function resend({ c, operations, mode }: Screen, { idempotency_key: key }:
     if (replayed.ok) count++;
     else refused = replayed;
   }
+  const { next } = timeline.value;
   // A disabled endpoint does not hold up the others.
-  return count > 0 ? { ok: true } : refused;
+  if (next === null) return count > 0 ? { ok: true } : refused;
+  return refused.ok || count > 0 ? { ok: true, shown: <Older screen={screen} count={count} after={next} /> } : refused;
 }
+
+/** Says how many events were sent, where a payment has more than one press sends. */
+const Older = ({ screen, count, after }: { screen: Screen; count: number; after: string }) => (
+  <section class="once" role="status">
+    <p>{`Deliveries on their way again: ${count}. Older events of this payment were not sent yet.`}</p>
+    <ActForm screen={screen} act="resend" submit="Send older events again">
+      <input type="hidden" name="after" value={after} />
+    </ActForm>
+  </section>
+);
 
 export const REFUND: Definition['acts'] = {
   refund: { needs: 'refunds:write', done: '', run: beginRefund },
