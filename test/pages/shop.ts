@@ -5,7 +5,7 @@ import { build } from 'esbuild';
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { inject } from 'vitest';
 import { Api } from '../../local/cli/api.ts';
-import { sign, WalletChain } from '../../local/demo/wallet.ts';
+import { type Bill, sign, WalletChain } from '../../local/demo/wallet.ts';
 import type { WalletPlan } from './page-wallet.ts';
 
 const SCREENS = join(import.meta.dirname, '../../dist/screens');
@@ -88,6 +88,8 @@ export class Shop {
   readonly baseUrl = inject('baseUrl');
   readonly api = new Api(this.baseUrl);
   readonly chain = new WalletChain(inject('rpcUrl'));
+  /** Wallet that merchants are paid to. */
+  seller!: KeyPairSigner;
   wallet = '';
   /** Email of the merchant of the newest product. */
   email = '';
@@ -100,7 +102,8 @@ export class Shop {
   async open(settings: Record<string, string> = {}): Promise<void> {
     mkdirSync(SCREENS, { recursive: true });
     this.#browser = await chromium.launch({ executablePath: EXECUTABLE, args: ARGS.split(' ') });
-    this.wallet = (await this.chain.newBuyer(0n)).address;
+    this.seller = await this.chain.newBuyer(0n);
+    this.wallet = this.seller.address;
     this.#settings = settings;
   }
 
@@ -231,5 +234,18 @@ export class Shop {
     await this.chain.call('sendTransaction', signed, { encoding: 'base64' });
     const { signatures } = getTransactionDecoder().decode(getBase64Encoder().encode(signed));
     return Buffer.from(Object.values(signatures)[0]!).toString('base64');
+  }
+  /** Sends `units` of USDC by hand for a product, with the right memo. */
+  async sendByHand(
+    { page }: Visit,
+    product: Product,
+    signer: KeyPairSigner,
+    units: bigint,
+  ): Promise<{ paymentId: string; signature: string }> {
+    await page.goto(this.urlOf(product));
+    const answered = page.waitForResponse('**/connect');
+    await press(page, 'Show a QR code');
+    const bill = (await (await answered).json()) as Bill & { payment_id: string };
+    return { paymentId: bill.payment_id, signature: await this.chain.pay(signer, bill, units) };
   }
 }

@@ -1,23 +1,12 @@
-import type { KeyPairSigner } from '@solana/kit';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Bill } from '../../local/demo/wallet.ts';
 import { findViolations } from './axe.ts';
-import { type Product, press, Shop, seeHeading, type Visit } from './shop.ts';
+import { press, Shop, seeHeading } from './shop.ts';
 
 const USDC = 1_000_000n;
 const shop = new Shop();
 beforeAll(() => shop.open(), 60_000);
 afterAll(() => shop.close());
-
-/** Sends less than the price by hand, with the right memo. */
-async function sendTooLittle({ page }: Visit, product: Product, signer: KeyPairSigner): Promise<{ paymentId: string; signature: string }> {
-  await page.goto(shop.urlOf(product));
-  const answered = page.waitForResponse('**/connect');
-  await press(page, 'Show a QR code');
-  const bill = (await (await answered).json()) as Bill & { payment_id: string };
-  return { paymentId: bill.payment_id, signature: await shop.chain.pay(signer, bill, 10n * USDC) };
-}
 
 const seeShort = async (page: Page) => {
   await seeHeading(page, '10.00\u00a0USDC of 12.50\u00a0USDC arrived');
@@ -31,7 +20,7 @@ describe('checkout page: underpaid', () => {
     const signer = await shop.chain.newBuyer(100n * USDC);
     const visit = await shop.visit('desktop', [{ signer }]);
     const { page, offences, shoot, close } = visit;
-    const { paymentId, signature } = await sendTooLittle(visit, product, signer);
+    const { paymentId, signature } = await shop.sendByHand(visit, product, signer, 10n * USDC);
     await seeShort(page);
     expect(await findViolations(page)).toEqual([]);
     await shoot('81-short');
@@ -56,7 +45,7 @@ describe('checkout page: underpaid', () => {
     const signer = await shop.chain.newBuyer(100n * USDC);
     const visit = await shop.visit('phone', [{ signer }], { userAgent: 'Mozilla/5.0 (X11; Linux x86_64)' });
     const { page, offences, shoot, close } = visit;
-    await sendTooLittle(visit, product, signer);
+    await shop.sendByHand(visit, product, signer, 10n * USDC);
     await seeShort(page);
     await page.getByText('Pay the whole price all the same?').click();
     await page.getByText('You then pay 12.50\u00a0USDC on top of 10.00\u00a0USDC.').waitFor();

@@ -1,4 +1,4 @@
-import { address, type KeyPairSigner } from '@solana/kit';
+import { address } from '@solana/kit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sign } from '../../local/demo/wallet.ts';
 import { buildUnsigned } from '../../worker/solana/checkout-transaction.ts';
@@ -9,14 +9,6 @@ const SENDS = ['solana:signAndSendTransaction'] as ['solana:signAndSendTransacti
 const FIELD = 'Prepared transaction';
 
 class SignerShop extends Shop {
-  seller!: KeyPairSigner;
-
-  override async open(): Promise<void> {
-    await super.open();
-    this.seller = await this.chain.newBuyer(0n);
-    this.wallet = this.seller.address;
-  }
-
   async prepareRefund(): Promise<{ product: Product; paymentId: string; transaction: string }> {
     const product = await this.sell();
     const buyer = await this.chain.newBuyer(100_000_000n);

@@ -1,17 +1,8 @@
-import type { KeyPairSigner } from '@solana/kit';
 import type { Page } from 'playwright-core';
 import { sign } from '../../local/demo/wallet.ts';
 import { type Product, press, Shop, seeHeading } from './shop.ts';
 
 export class SubscriptionShop extends Shop {
-  #seller!: KeyPairSigner;
-
-  override async open(settings: Record<string, string> = {}): Promise<void> {
-    await super.open(settings);
-    this.#seller = await this.chain.newBuyer(0n);
-    this.wallet = this.#seller.address;
-  }
-
   sellUnpublished(terms: Record<string, unknown> = {}): Promise<Product> {
     return this.sell({ renewal_mode: 'AUTOMATIC', live_mode_confirmed: true, price: { asset: 'USDC', amount: '5' }, ...terms });
   }
@@ -20,7 +11,7 @@ export class SubscriptionShop extends Shop {
     const product = await this.sellUnpublished(terms);
     const path = `/v1/access/products/${product.product_id}/subscription-plan`;
     const { transaction } = await this.callAs<{ transaction: string }>(product, 'POST', path);
-    const signature = await this.chain.call<string>('sendTransaction', await sign(this.#seller, transaction), { encoding: 'base64' });
+    const signature = await this.chain.call<string>('sendTransaction', await sign(this.seller, transaction), { encoding: 'base64' });
     await this.callAs(product, 'POST', `${path}/confirm`, { tx_signature: signature });
     return product;
   }

@@ -1,6 +1,6 @@
 import { generateKeyPairSigner } from '@solana/kit';
 import { describe, expect, it } from 'vitest';
-import { operationsOn, signInToPages } from '../../support/clients/page-browser.ts';
+import { fieldOf, operationsOn, signInToPages } from '../../support/clients/page-browser.ts';
 import { pullerOf, SUBSCRIPTION_KEYS } from '../../support/people/subscription-shop.ts';
 import { addMember } from '../../support/people/team.ts';
 import { MailWorld } from '../../support/servers/mail.ts';
@@ -17,10 +17,10 @@ async function sell(owner: Merchant, terms: Record<string, unknown> = {}) {
   return { paymentId: payment.payment_id as string, receiptId: body.receipt_id as string };
 }
 
-/** Signs with the merchant's wallet what the signing page would show, and sends it. */
-async function signAt(owner: Merchant, location: string | null): Promise<string> {
+/** Signs with the merchant's wallet what the signing page would show before it leads back to `path`, and sends it. */
+async function signAt(owner: Merchant, location: string | null, path: string): Promise<string> {
   const [page, transaction = ''] = (location ?? '').split('#');
-  expect(page).toBe('/sign');
+  expect(page).toBe(`/sign?${new URLSearchParams({ next: path })}`);
   return w.chain.call<string>('sendTransaction', await w.chain.sign(owner.wallet, transaction), { encoding: 'base64' });
 }
 
@@ -36,9 +36,17 @@ describe('acts that a wallet signs', () => {
     const signature = await signAt(
       owner,
       (await browser.post(path, { act: 'refund', asset: 'USDC', 'amount.amount': '1', revoke_access: 'false' })).location,
+      path,
     );
-    await w.call('POST', `/v1/payments/${paymentId}/refund-confirm`, { key: owner.key, body: { tx_signature: signature } });
-    expect((await browser.get(path)).text).toContain('<td>1 USDC</td>');
+    const back = `${path}?tx_signature=${signature}`;
+    expect((await browser.get(path)).text).not.toContain('value="refund_confirm"');
+    expect((await browser.get(back)).text).toContain(`name="tx_signature" value="${signature}"`);
+    const mistaken = await browser.post(path, { act: 'refund_confirm', tx_signature: 'none' });
+    expect([mistaken.status, mistaken.text.includes('name="tx_signature" value="none"')]).toEqual([422, true]);
+    expect((await browser.post(path, { act: 'refund_confirm', tx_signature: signature })).location).toBe(path);
+    const { text } = await browser.get(back);
+    expect([text.includes('<td>1 USDC</td>'), text.includes(`<th scope="row">${signature}</th>`)]).toEqual([true, true]);
+    expect(text).not.toContain('value="refund_confirm"');
   });
 
   it('a member who may not refund is refused by the page, naming the roles that may', async () => {
@@ -60,8 +68,16 @@ describe('acts that a wallet signs', () => {
     const form = { ...sold, payout_wallet: owner.wallet.address };
     const path = (await browser.post('/dashboard/templates/new', { ...form, act: 'create', renewal_mode: 'ONE_OFF' })).location ?? '';
     expect((await browser.post(path, { ...form, act: 'save', renewal_mode: 'AUTOMATIC' })).location).toBe(path);
+    expect((await browser.get(path)).text).toContain('<dd>Live mode to confirm</dd>');
+    expect((await browser.post(path, { ...form, act: 'save', renewal_mode: 'AUTOMATIC', live_mode_confirmed: 'true' })).location).toBe(
+      path,
+    );
     expect((await browser.get(path)).text).toContain('<dd>Plan to publish</dd>');
-    const signature = await signAt(owner, (await browser.post(path, { act: 'publish', idempotency_key: 'publish-the-plan' })).location);
+    const signature = await signAt(
+      owner,
+      (await browser.post(path, { act: 'publish', idempotency_key: 'publish-the-plan' })).location,
+      path,
+    );
     expect((await browser.post(path, { act: 'confirm', tx_signature: 'none', idempotency_key: 'confirm-wrongly-1' })).status).toBe(422);
     const confirmed = await browser.post(path, { act: 'confirm', tx_signature: signature, idempotency_key: 'confirm-the-plan' });
     expect(confirmed.location).toBe(path);
@@ -173,5 +189,38 @@ describe('frame of every page', () => {
     await browser.post(path, form);
     expect(await count()).toBe(4);
     expect(operationsOn((await browser.get(path)).text)).toContain('getWebhookTimeline');
+  });
+
+  it('a payment with more than 120 entries says how many events were sent again, and goes on with the older ones', async () => {
+    const owner = await w.merchant('growth');
+    const made = { event_types: ['payment.confirmed'] };
+    for (const url of ['https://hooks.example.com/three', 'https://hooks.example.com/four'])
+      expect((await w.call('POST', '/v1/webhooks/endpoints', { key: owner.key, body: { ...made, url } })).status).toBe(201);
+    const { paymentId } = await sell(owner);
+    await w.deliver();
+    await w.sweepAlone('fanOut');
+    const { results } = await w.env.DB.prepare('SELECT * FROM webhook_deliveries ORDER BY id DESC LIMIT 2').all();
+    const [{ id, ...newest }, earlier] = results as [Record<string, unknown>, Record<string, unknown>];
+    for (let n = 1; n <= 130; n++) {
+      const copy = { ...newest, id: Number(id) + n, copy: n, replay_of: id, completed_at: Number(newest.created_at) + n };
+      const marks = Object.keys(copy).map(() => '?');
+      const into = `INSERT INTO webhook_deliveries (${Object.keys(copy).join(', ')}) VALUES (${marks.join(', ')})`;
+      await w.env.DB.prepare(into)
+        .bind(...Object.values(copy))
+        .run();
+    }
+    const replaysOf = (endpoint: unknown) =>
+      w.env.DB.prepare('SELECT count(*) AS n FROM webhook_deliveries WHERE endpoint_id = ? AND replay_of IS NOT NULL')
+        .bind(endpoint)
+        .first<number>('n');
+    const browser = await signedIn(owner);
+    const path = `/dashboard/payments/${paymentId}`;
+    const first = await browser.post(path, { act: 'resend', idempotency_key: 'send-the-newest-120' });
+    expect([first.status, first.text.includes('Deliveries on their way again: 1.')]).toEqual([200, true]);
+    expect([await replaysOf(newest.endpoint_id), await replaysOf(earlier.endpoint_id)]).toEqual([131, 0]);
+    const after = fieldOf(first.text, 'resend', 'after');
+    const second = await browser.post(path, { act: 'resend', idempotency_key: 'send-the-older-ones', after });
+    expect([second.status, second.location]).toEqual([303, path]);
+    expect(await replaysOf(earlier.endpoint_id)).toBe(1);
   });
 });

@@ -29,7 +29,7 @@ import { TEAM } from './screens/team.tsx';
 import { ENDPOINT, WEBHOOKS } from './screens/webhooks.tsx';
 import { postInvitation, postSignIn } from './sign-in.ts';
 
-const SCREENS: Definition[] = [
+export const SCREENS: Definition[] = [
   ...[HOME, PRODUCTS, NEW_PRODUCT, PRODUCT, CUSTOMERS, CUSTOMER, SUBSCRIPTIONS, SUBSCRIPTION],
   ...[PAYMENTS, PAYMENT, UNMATCHED, RECEIPTS, RECEIPT],
   ...[WEBHOOKS, DELIVERY, EVENT, ENDPOINT, KEYS, NEW_KEY, KEY],
@@ -71,11 +71,11 @@ dashboardRoutes.post('/invitation', async (c) => postInvitation(c, await readFor
 
 for (const definition of SCREENS) {
   dashboardRoutes.get(definition.path, async (c) => {
-    const screen = await openScreen(c);
+    const screen = await openScreen(c, definition.acts);
     return screen instanceof Response ? screen : sendScreen(screen, definition);
   });
   dashboardRoutes.post(definition.path, async (c) => {
-    const screen = await openScreen(c);
+    const screen = await openScreen(c, definition.acts);
     return screen instanceof Response ? screen : runAct(screen, definition, await readForm(c));
   });
 }

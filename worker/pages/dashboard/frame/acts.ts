@@ -1,4 +1,5 @@
 import { localPathOf } from '#core/local-path.ts';
+import { hasRole, type Need, type Role, rolesWith } from '#rules/access/roles.ts';
 import type { Answer, Refusal } from './operations.ts';
 import type { Acted, Form, Screen } from './screen.tsx';
 import { dropToken } from './session.ts';
@@ -25,6 +26,24 @@ export const acted = (answer: Answer<unknown>): Acted => (answer.ok ? { ok: true
 
 /** Local path of a form's `next`, so that no form leads to another site. */
 export const nextOf = ({ next }: Form): string => localPathOf(next ?? '') ?? '/dashboard';
+
+/** True if the person's role has this access. Null: no role is needed. */
+export const may = ({ me }: Pick<Screen, 'me'>, need: Need | null): boolean => need === null || hasRole(me.role as Role, need);
+
+/** True if the person's role may do this act of the screen. */
+export const mayAct = (screen: Pick<Screen, 'me' | 'acts'>, act: string): boolean => may(screen, screen.acts[act]?.needs ?? null);
+
+/** Refusal of a page that has nothing but an act, for a role that may not do it. */
+export const beyondRole = ({ c, me, acts }: Screen, act: string): Refusal => ({
+  ok: false,
+  status: 403,
+  code: 'invalid_authorization',
+  detail: `The role ${me.role} may not do this.`,
+  problems: [],
+  meta: { needs: rolesWith(acts[act]!.needs!) },
+  requestId: c.var.requestId,
+  retryAfter: null,
+});
 
 /** Refusal of a page about an object that no operation reads by itself. */
 export const notFound = (c: Screen['c'], detail: string): Refusal => ({

@@ -1,5 +1,6 @@
 import type { Child } from 'hono/jsx';
 import { base64url } from '#core/encoding.ts';
+import { mayAct } from './acts.ts';
 import { linkTo } from './head.tsx';
 import type { Answer } from './operations.ts';
 import type { Acted, Refused, Screen } from './screen.tsx';
@@ -18,8 +19,11 @@ interface ActFormTerms {
   children?: Child;
 }
 
-/** Form of one act. Its key makes a second press of the button the same act. */
-export const ActForm = ({ screen, act, id = '', submit, isFinal = false, isScripted = false, children }: ActFormTerms) => (
+/** Form of one act, for a role that may do it. Its key makes a second press of the button the same act. */
+export const ActForm = ({ screen, act, ...terms }: ActFormTerms) =>
+  mayAct(screen, act) ? <OpenForm screen={screen} act={act} {...terms} /> : null;
+
+const OpenForm = ({ screen, act, id = '', submit, isFinal = false, isScripted = false, children }: ActFormTerms) => (
   <form class="act" method="post" action={linkTo(screen, screen.path)}>
     <input type="hidden" name="act" value={act} />
     {id !== '' && <input type="hidden" name="id" value={id} />}
@@ -30,6 +34,19 @@ export const ActForm = ({ screen, act, id = '', submit, isFinal = false, isScrip
     </button>
   </form>
 );
+
+interface ActSectionTerms extends Pick<ActFormTerms, 'screen' | 'act' | 'children'> {
+  title: string;
+}
+
+/** Section around the forms of acts that need the same access, for a role that may do them. */
+export const ActSection = ({ screen, act, title, children }: ActSectionTerms) =>
+  mayAct(screen, act) ? (
+    <section>
+      <h2>{title}</h2>
+      {children}
+    </section>
+  ) : null;
 
 const isOf = (refused: Refused | null, act: string, id: string): refused is Refused => refused?.act === act && refused.id === id;
 

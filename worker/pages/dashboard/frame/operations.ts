@@ -52,6 +52,7 @@ export const OPERATIONS = {
   listKeyResources: 'GET /v1/keys/{key_id}/resources',
   listPayments: 'GET /v1/payments',
   prepareRefund: 'POST /v1/payments/{payment_id}/refund-transaction',
+  confirmRefund: 'POST /v1/payments/{payment_id}/refund-confirm',
   getPayment: 'GET /v1/payments/{payment_id}',
   listUnmatchedPayments: 'GET /v1/payments/unmatched',
   acceptUnmatched: 'POST /v1/payments/{payment_id}/accept-unmatched',

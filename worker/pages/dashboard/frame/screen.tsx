@@ -5,6 +5,7 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { localPathOf } from '#core/local-path.ts';
 import { SECOND } from '#core/time.ts';
 import type { AppEnv } from '#platform/http/openapi.ts';
+import type { Need } from '#rules/access/roles.ts';
 import { openPage, sendPage } from '../../document.tsx';
 import { ApiSection } from './api-section.tsx';
 import { Banner, type Reported } from './banner.tsx';
@@ -47,12 +48,16 @@ export interface Screen {
   accounts: AccountOfPerson[];
   mode: Mode;
   refused: Refused | null;
+  /** Acts of the screen, by which its forms know who may send them. */
+  acts: Definition['acts'];
 }
 
 export type Form = Record<string, string>;
 /** `shown`: a secret that is in this response only. `leaveTo`: path that the person is sent to. */
 export type Acted = Refusal | { ok: true; shown?: Child; leaveTo?: string };
 export interface Act {
+  /** Access that the calls of the act need. A role without it sees no form of the act. Null: about the person alone. */
+  needs: Need | null;
   /** Sentence that confirms the act. */
   done: string;
   run(screen: Screen, form: Form): Promise<Acted>;
@@ -82,7 +87,7 @@ const toLogin = (c: Context<AppEnv>, why?: 'ended'): Response => {
 };
 
 /** Opens the screen of the signed-in person, or returns the way to the sign-in page. */
-export async function openScreen(c: Context<AppEnv>): Promise<Screen | Response> {
+export async function openScreen(c: Context<AppEnv>, acts: Definition['acts'] = {}): Promise<Screen | Response> {
   const session = await openSession(c);
   if (session === null) {
     dropToken(c);
@@ -98,7 +103,8 @@ export async function openScreen(c: Context<AppEnv>): Promise<Screen | Response>
     return me.status === 401 ? toLogin(c, 'ended') : sendBare(c, me);
   }
   const mode = c.req.query('mode') === 'sandbox' ? 'sandbox' : 'live';
-  return { c, path: c.req.path, operations, claims, me: me.value, accounts: accounts.ok ? accounts.value.items : [], mode, refused: null };
+  const items = accounts.ok ? accounts.value.items : [];
+  return { c, path: c.req.path, operations, claims, me: me.value, accounts: items, mode, refused: null, acts };
 }
 
 const isUnfiltered = (body: Child | Unfiltered): body is Unfiltered => typeof body === 'object' && body !== null && 'content' in body;

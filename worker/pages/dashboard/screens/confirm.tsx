@@ -55,15 +55,18 @@ export const CONFIRM: Definition = {
   },
   acts: {
     code: {
+      needs: null,
       done: 'Confirmed.',
       run: (screen, { code = '', ...form }) => proveAgain(screen, form, codeProofOf(code)),
     },
     passkey: {
+      needs: null,
       done: 'Confirmed.',
       run: (screen, { ceremony_id, response = '', ...form }) =>
         proveAgain(screen, form, { ceremony_id, response: parseResponse(response) }),
     },
     password: {
+      needs: null,
       done: 'Confirmed.',
       async run(screen, { password, ...form }) {
         const { operations, me } = screen;

@@ -75,6 +75,7 @@ export const DELIVERY: Definition = {
   },
   acts: {
     replay: {
+      needs: 'webhooks:write',
       done: 'The event is sent again.',
       run: async ({ c, operations, mode }, form) =>
         acted(

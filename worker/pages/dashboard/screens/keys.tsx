@@ -1,4 +1,4 @@
-import { acted, idempotent, notFound, notTyped } from '../frame/acts.ts';
+import { acted, beyondRole, idempotent, mayAct, notFound, notTyped } from '../frame/acts.ts';
 import { ActForm, ConfirmField, ConfirmFirst, SelectField, shownOnce, Table, TextField } from '../frame/fields.tsx';
 import { Time } from '../frame/format.tsx';
 import { linkTo } from '../frame/head.tsx';
@@ -105,6 +105,7 @@ export const NEW_KEY: Definition = {
   path: '/dashboard/keys/new',
   title: 'New API key',
   async body(screen) {
+    if (!mayAct(screen, 'create')) return beyondRole(screen, 'create');
     const terms = { screen, act: 'create' };
     return (
       <section>
@@ -119,6 +120,7 @@ export const NEW_KEY: Definition = {
   },
   acts: {
     create: {
+      needs: 'keys:write',
       done: 'The key is made.',
       run: async ({ operations, mode }, form) =>
         shownKey(await operations.call<{ raw_key: string }>('createKey', { body: bodyOf(form, mode), ...idempotent(form) })),
@@ -194,6 +196,7 @@ export const KEY: Definition = {
   },
   acts: {
     update: {
+      needs: 'keys:write',
       done: 'The key is changed.',
       run: async ({ c, operations }, form) =>
         acted(
@@ -210,6 +213,7 @@ export const KEY: Definition = {
         ),
     },
     roll: {
+      needs: 'keys:write',
       done: 'The key is rolled.',
       run: async ({ c, operations }, form) =>
         shownKey(
@@ -221,6 +225,7 @@ export const KEY: Definition = {
         ),
     },
     revoke: {
+      needs: 'keys:write',
       done: 'The key is revoked.',
       async run({ c, operations, mode }, form) {
         const id = c.req.param('key_id') ?? '';

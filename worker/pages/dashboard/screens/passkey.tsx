@@ -34,6 +34,7 @@ export const NEW_PASSKEY: Definition = {
   },
   acts: {
     add: {
+      needs: null,
       done: 'The passkey is added.',
       async run(screen, { ceremony_id, response = '', name = '', ...form }) {
         const body = { ceremony_id, response: parseResponse(response), ...(name.trim() === '' ? {} : { name: name.trim() }) };

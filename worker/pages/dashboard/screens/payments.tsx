@@ -1,9 +1,10 @@
-import { acted, idempotent, textOf } from '../frame/acts.ts';
-import { ActForm, SelectField, Table, TextField } from '../frame/fields.tsx';
+import { acted, idempotent, mayAct } from '../frame/acts.ts';
+import { ActForm, ActSection, Table } from '../frame/fields.tsx';
 import { type Amount, amountOf, optionalAmount, Time } from '../frame/format.tsx';
-import { linkTo, signPathOf } from '../frame/head.tsx';
+import { linkTo } from '../frame/head.tsx';
 import { Facts, type Filter, listBody } from '../frame/list.tsx';
-import type { Acted, Definition, Form, Screen } from '../frame/screen.tsx';
+import type { Definition, Screen } from '../frame/screen.tsx';
+import { REFUND, RESEND, type Refunded, RefundForms, type TimelineEntry } from './shop/payment-acts.tsx';
 
 interface Unmatched {
   unmatched_id: string;
@@ -38,15 +39,7 @@ interface Payment {
   recovers_payment_id?: string;
   created_at: string;
   unmatched?: Unmatched[];
-  refunded?: { refund_id: string; amount: Amount; status: string }[];
-}
-export interface TimelineEntry {
-  at: string;
-  kind: string;
-  type: string;
-  event_id?: string;
-  delivery_id?: number;
-  status?: string;
+  refunded?: Refunded[];
 }
 
 /** Meaning of each reason of unmatched money. */
@@ -100,6 +93,7 @@ export const PAYMENTS: Definition = {
 /** Accepts money of a row: `id` is the payment, `tx_signature` its transaction. */
 const ACCEPT: Definition['acts'] = {
   accept: {
+    needs: 'payments:write',
     done: 'The money is accepted as paid. The buyer has access.',
     run: async ({ operations, mode }, form) =>
       acted(
@@ -126,7 +120,7 @@ const UnmatchedRow = ({ money, screen }: { money: Unmatched; screen: Screen }) =
       <Time at={money.block_time} />
     </td>
     <td>
-      {money.status === 'open' ? (
+      {money.status === 'open' && mayAct(screen, 'accept') ? (
         <ActForm screen={screen} act="accept" id={money.payment_id} submit="Accept as paid">
           <input type="hidden" name="tx_signature" value={money.tx_signature} />
         </ActForm>
@@ -188,104 +182,36 @@ export const PAYMENT: Definition = {
         )}
         {refunded.length > 0 && (
           <section>
-            <Table caption="Refunds" head={['Refund', 'Amount', 'Status']}>
-              {refunded.map(({ refund_id: id, amount, status }) => (
+            <Table caption="Refunds" head={['Transaction', 'Amount', 'When']}>
+              {refunded.map(({ tx_signature: signature, amount, at }) => (
                 <tr>
-                  <th scope="row">{id}</th>
+                  <th scope="row">{signature}</th>
                   <td>{amountOf(amount)}</td>
-                  <td>{status}</td>
+                  <td>
+                    <Time at={at} />
+                  </td>
                 </tr>
               ))}
             </Table>
           </section>
         )}
-        {payment.value.status === 'CONFIRMED' && mode === 'live' && <RefundForm screen={screen} price={payment.value.price} />}
+        {payment.value.status === 'CONFIRMED' && mode === 'live' && <RefundForms screen={screen} payment={payment.value} />}
         {timeline.ok && <Timeline screen={screen} items={timeline.value.items} />}
         {timeline.ok && timeline.value.items.some(({ delivery_id: id }) => id !== undefined) && (
-          <section>
-            <h2>Send events again</h2>
+          <ActSection screen={screen} act="resend" title="Send events again">
             <p>Each endpoint gets the events of this payment once more, as new deliveries.</p>
             <ActForm screen={screen} act="resend" submit="Send events again" />
-          </section>
+          </ActSection>
         )}
       </>
     );
   },
   acts: {
     ...ACCEPT,
-    refund: { done: '', run: (screen, form) => beginRefund(screen, form) },
-    resend: { done: 'The events are on their way again.', run: (screen, form) => resend(screen, form) },
+    ...REFUND,
+    ...RESEND,
   },
 };
-
-const REVOKES = [
-  ['false', 'stays'],
-  ['true', 'ends'],
-] as const;
-
-const RefundForm = ({ screen, price }: { screen: Screen; price: Amount }) => (
-  <section>
-    <h2>Refund</h2>
-    <p>The wallet that was paid signs on the next page. The payment shows the refund once the chain has it.</p>
-    <ActForm screen={screen} act="refund" submit="Refund" isFinal>
-      <input type="hidden" name="asset" value={price.asset} />
-      <TextField
-        screen={screen}
-        act="refund"
-        name="amount.amount"
-        label={`Amount in ${price.asset}`}
-        help="Empty: all that is left"
-        isOptional
-      />
-      <SelectField screen={screen} act="refund" name="revoke_access" label="Access that it paid" options={REVOKES} value="false" />
-    </ActForm>
-  </section>
-);
-
-/** Prepares the transaction of a refund, and leads to the page where the wallet signs it. */
-async function beginRefund(screen: Screen, form: Form): Promise<Acted> {
-  const { c, operations, mode } = screen;
-  const amount = textOf(form['amount.amount']);
-  const prepared = await operations.call<{ transaction: string }>('prepareRefund', {
-    params: { payment_id: c.req.param('payment_id') ?? '' },
-    query: { mode },
-    body: { ...(amount === undefined ? {} : { amount: { asset: form.asset, amount } }), revoke_access: form.revoke_access === 'true' },
-    ...idempotent(form),
-  });
-  if (prepared.ok) return { ok: true, leaveTo: signPathOf(screen, prepared.value.transaction) };
-  // The form has one field for the amount, which the API also refuses as a pair.
-  const problems = prepared.problems.map((problem) =>
-    problem.loc[1] === 'amount' ? { ...problem, loc: ['body', 'amount', 'amount'] } : problem,
-  );
-  return { ...prepared, problems };
-}
-
-/** Most entries of the timeline that one press sends again. */
-const RESENT_MAX = 120;
-
-/** Replays one delivery for each event and endpoint of the payment. */
-async function resend({ c, operations, mode }: Screen, { idempotency_key: key }: Form): Promise<Acted> {
-  const query = { payment_id: c.req.param('payment_id') ?? '', order: 'desc', limit: String(RESENT_MAX), mode };
-  const timeline = await operations.call<{ items: TimelineEntry[] }>('getWebhookTimeline', { query });
-  if (!timeline.ok) return timeline;
-  const again = new Map<string, string>();
-  for (const { delivery_id: id } of timeline.value.items) {
-    if (id === undefined) continue;
-    const at = { params: { delivery_id: String(id) }, query: { mode } };
-    const sent = await operations.call<{ event_id: string; endpoint_id: string }>('getWebhookDelivery', at);
-    if (sent.ok) again.set(`${sent.value.event_id} ${sent.value.endpoint_id}`, String(id));
-  }
-  let refused: Acted = { ok: true };
-  let count = 0;
-  for (const id of again.values()) {
-    const at = { params: { delivery_id: id }, query: { mode }, idempotencyKey: `${key}-${id}` };
-    const replayed = await operations.call('replayWebhookDelivery', at);
-    if (replayed.ok) count++;
-    else refused = replayed;
-  }
-  // A disabled endpoint does not hold up the others.
-  return count > 0 ? { ok: true } : refused;
-}
 
 const PaymentFacts = ({ screen, payment }: { screen: Screen; payment: Payment }) => (
   <Facts

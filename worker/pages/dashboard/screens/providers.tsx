@@ -73,6 +73,7 @@ export async function OtherWays({ screen }: { screen: Screen }) {
 
 export const PROVIDER_ACTS: Record<'link' | 'unlink', Act> = {
   link: {
+    needs: null,
     done: 'Continue at the provider.',
     async run({ operations }, { id = '' }) {
       const begun = await operations.call<{ authorization_url: string }>('startOAuth', { params: { provider: id }, query: { next: PATH } });
@@ -80,6 +81,7 @@ export const PROVIDER_ACTS: Record<'link' | 'unlink', Act> = {
     },
   },
   unlink: {
+    needs: null,
     done: 'The provider is unlinked, and the sessions that it began have ended.',
     run: async ({ operations }, form) =>
       acted(await operations.call('unlinkIdentity', { params: { provider: form.id ?? '' }, ...idempotent(form) })),

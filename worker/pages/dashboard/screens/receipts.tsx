@@ -1,6 +1,6 @@
 import { given } from '#platform/http/openapi.ts';
-import { acted, idempotent, textOf } from '../frame/acts.ts';
-import { ActForm, TextField } from '../frame/fields.tsx';
+import { acted, idempotent, mayAct, textOf } from '../frame/acts.ts';
+import { ActForm, ActSection, TextField } from '../frame/fields.tsx';
 import { type Amount, amountOf, Time } from '../frame/format.tsx';
 import { linkTo } from '../frame/head.tsx';
 import { Facts, listBody } from '../frame/list.tsx';
@@ -128,17 +128,17 @@ export const RECEIPT: Definition = {
           </p>
         </section>
         <InvoiceForm screen={screen} invoice={invoice} />
-        <section>
-          <h2>Email the proof</h2>
+        <ActSection screen={screen} act="send_proof" title="Email the proof">
           <ActForm screen={screen} act="send_proof" submit="Send">
             <TextField screen={screen} act="send_proof" name="email" label="Email address" type="email" max={254} />
           </ActForm>
-        </section>
+        </ActSection>
       </>
     );
   },
   acts: {
     invoice: {
+      needs: 'receipts:write',
       done: 'The invoice fields are saved.',
       run: async ({ c, operations, mode }, form) =>
         acted(
@@ -151,6 +151,7 @@ export const RECEIPT: Definition = {
         ),
     },
     send_proof: {
+      needs: 'receipts:write',
       done: 'The proof is on its way.',
       run: async ({ c, operations, mode }, form) =>
         acted(
@@ -169,6 +170,14 @@ const InvoiceForm = ({ screen, invoice }: { screen: Screen; invoice: Receipt['in
   <section>
     <h2>Invoice fields</h2>
     <p>They are on the PDFs, and no part of the signed receipt.</p>
+    {!mayAct(screen, 'invoice') && (
+      <Facts
+        rows={[
+          ...INVOICE.map(([name, label]) => [label, invoice?.[name]] as const),
+          ...BILL_TO.map(([name, label]) => [label, invoice?.bill_to?.[name]] as const),
+        ]}
+      />
+    )}
     <ActForm screen={screen} act="invoice" submit="Save invoice fields">
       {INVOICE.map(([name, label, max, lines]) => (
         <TextField

@@ -1,5 +1,5 @@
 import { acted, idempotent, leaveSignedOut, notTyped } from '../frame/acts.ts';
-import { ActForm, ConfirmField, ConfirmFirst, Table, TextField } from '../frame/fields.tsx';
+import { ActForm, ActSection, ConfirmField, ConfirmFirst, Table, TextField } from '../frame/fields.tsx';
 import { Time } from '../frame/format.tsx';
 import { type Definition, isFresh, type Screen } from '../frame/screen.tsx';
 import { Factors, NewTotp, type Passkey, withCodes } from './factors.tsx';
@@ -20,7 +20,7 @@ export const SECURITY: Definition = {
   path: '/dashboard/security',
   title: 'Security',
   async body(screen) {
-    const { operations, me } = screen;
+    const { operations } = screen;
     const [passkeys, sessions, otherWays] = await Promise.all([
       operations.call<{ items: Passkey[] }>('listPasskeys'),
       operations.call<{ items: Session[] }>('listSessions'),
@@ -33,17 +33,19 @@ export const SECURITY: Definition = {
         <EmailAndPassword screen={screen} />
         {otherWays}
         {sessions.ok && <Sessions screen={screen} items={sessions.value.items} />}
-        {me.role === 'owner' && <Rule screen={screen} />}
-        {me.role === 'owner' && <Close screen={screen} />}
+        <Rule screen={screen} />
+        <Close screen={screen} />
       </>
     );
   },
   acts: {
     confirm_email: {
+      needs: null,
       done: 'The email is on its way. Follow its link.',
       run: async ({ operations }, form) => acted(await operations.call('sendVerification', { ...idempotent(form) })),
     },
     email: {
+      needs: null,
       done: 'The address has changed. Confirm it with the link in the email.',
       async run(screen, { email = '', current_password: password = '', ...form }) {
         const body = { email: email.trim(), ...(password === '' ? {} : { current_password: password }) };
@@ -51,6 +53,7 @@ export const SECURITY: Definition = {
       },
     },
     password: {
+      needs: null,
       done: 'The password has changed.',
       async run(screen, { current_password: password = '', new_password, ...form }) {
         const body = { new_password, ...(password === '' ? {} : { current_password: password }) };
@@ -59,6 +62,7 @@ export const SECURITY: Definition = {
     },
     ...PROVIDER_ACTS,
     passkey_rename: {
+      needs: null,
       done: 'The passkey has a new name.',
       run: async ({ operations }, form) =>
         acted(
@@ -66,11 +70,13 @@ export const SECURITY: Definition = {
         ),
     },
     passkey_remove: {
+      needs: null,
       done: 'The passkey is removed, and the sessions that it began have ended.',
       run: async ({ operations }, form) =>
         acted(await operations.call('removePasskey', { params: { passkey_id: form.id ?? '' }, ...idempotent(form) })),
     },
     totp_begin: {
+      needs: null,
       done: 'Enter the code that the app shows.',
       async run(screen, form) {
         const begun = await screen.operations.call<{ otpauth_uri: string; secret: string }>('beginTotp', idempotent(form));
@@ -78,39 +84,47 @@ export const SECURITY: Definition = {
       },
     },
     totp_confirm: {
+      needs: null,
       done: 'The authenticator app is set up.',
       run: async ({ operations }, { code = '', ...form }) =>
         withCodes(await operations.call('confirmTotp', { body: { code: code.replace(/\s/g, '') }, ...idempotent(form) })),
     },
     totp_remove: {
+      needs: null,
       done: 'The authenticator app is removed.',
       run: async ({ operations }, form) => acted(await operations.call('removeTotp', idempotent(form))),
     },
     codes: {
+      needs: null,
       done: 'New recovery codes are made.',
       run: async ({ operations }, form) => withCodes(await operations.call('renewRecoveryCodes', idempotent(form))),
     },
     session_end: {
+      needs: null,
       done: 'The session has ended.',
       run: async ({ operations }, form) =>
         acted(await operations.call('endSession', { params: { session_id: form.id ?? '' }, ...idempotent(form) })),
     },
     sessions_end: {
+      needs: null,
       done: 'All other sessions have ended.',
       run: async ({ operations }, form) => acted(await operations.call('endSessions', idempotent(form))),
     },
     out_everywhere: {
+      needs: null,
       done: 'You are signed out everywhere.',
       async run(screen) {
         return leaveSignedOut(screen, await screen.operations.call('logout', { body: { end: 'all' } }));
       },
     },
     require_factor: {
+      needs: 'account:write',
       done: 'The rule has changed. It counts from the next request on.',
       run: async ({ operations }, form) =>
         acted(await operations.call('updateAccount', { body: { require_factor: form.require_factor === 'on' }, ...idempotent(form) })),
     },
     close: {
+      needs: 'account:write',
       done: 'The account is closed.',
       async run(screen, form) {
         if (form.confirm !== screen.me.display_name) return notTyped(screen.c, screen.me.display_name);
@@ -194,8 +208,7 @@ function Rule({ screen }: { screen: Screen }) {
   const { require_factor: isRequired, factors } = screen.me;
   const next = isRequired ? 'off' : 'on';
   return (
-    <section>
-      <h2>Second factor of members</h2>
+    <ActSection screen={screen} act="require_factor" title="Second factor of members">
       <p>
         {isRequired ? 'Members without a second factor cannot use this account.' : 'Members may use this account without a second factor.'}
       </p>
@@ -206,16 +219,15 @@ function Rule({ screen }: { screen: Screen }) {
       ) : (
         <p>Add a passkey or an authenticator app of your own to require one of members.</p>
       )}
-    </section>
+    </ActSection>
   );
 }
 
 const Close = ({ screen }: { screen: Screen }) => (
-  <section>
-    <h2>Close account</h2>
+  <ActSection screen={screen} act="close" title="Close account">
     <p>Sessions, keys and webhooks end, and personal data is erased. Payments and receipts remain.</p>
     <ActForm screen={screen} act="close" submit="Close account" isFinal>
       <ConfirmField screen={screen} act="close" name={screen.me.display_name} />
     </ActForm>
-  </section>
+  </ActSection>
 );

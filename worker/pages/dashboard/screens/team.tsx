@@ -1,6 +1,6 @@
 import { GIVEN_ROLES } from '#rules/access/roles.ts';
-import { acted, idempotent, notTyped } from '../frame/acts.ts';
-import { ActForm, ConfirmField, ConfirmFirst, SelectField, Table, TextField } from '../frame/fields.tsx';
+import { acted, idempotent, mayAct, notTyped } from '../frame/acts.ts';
+import { ActForm, ActSection, ConfirmField, ConfirmFirst, SelectField, Table, TextField } from '../frame/fields.tsx';
 import { Time } from '../frame/format.tsx';
 import { type Definition, isFresh, type Screen } from '../frame/screen.tsx';
 
@@ -43,7 +43,7 @@ export const TEAM: Definition = {
       operations.call<{ items: Invitation[] }>('listInvitations'),
     ]);
     if (!members.ok) return members;
-    const decides = me.role === 'owner' || me.role === 'admin';
+    const decides = mayAct(screen, 'invite');
     return (
       <>
         <section>
@@ -59,7 +59,7 @@ export const TEAM: Definition = {
           )}
         </section>
         <Ownership screen={screen} members={members.value.items} />
-        {decides && <Invite screen={screen} />}
+        <Invite screen={screen} />
         {invitations.ok && <Invitations screen={screen} items={invitations.value.items} decides={decides} />}
         <section>
           <h2>What each role may</h2>
@@ -77,16 +77,19 @@ export const TEAM: Definition = {
   },
   acts: {
     invite: {
+      needs: 'members:write',
       done: 'The invitation is on its way. Its link works for seven days.',
       run: async ({ operations }, form) =>
         acted(await operations.call('createInvitation', { body: { email: form.email?.trim(), role: form.role }, ...idempotent(form) })),
     },
     role: {
+      needs: 'members:write',
       done: 'The role has changed. It counts from the next request on.',
       run: async ({ operations }, form) =>
         acted(await operations.call('changeRole', { params: { user_id: form.id ?? '' }, body: { role: form.role }, ...idempotent(form) })),
     },
     remove: {
+      needs: 'members:write',
       done: 'The member is removed.',
       run: async ({ operations }, form) =>
         acted(
@@ -98,6 +101,7 @@ export const TEAM: Definition = {
         ),
     },
     leave: {
+      needs: null,
       done: 'You have left the account.',
       async run({ operations, me }, form) {
         const left = await operations.call('removeMember', { params: { user_id: me.user_id }, ...idempotent(form) });
@@ -105,6 +109,7 @@ export const TEAM: Definition = {
       },
     },
     transfer: {
+      needs: 'account:write',
       done: 'The account is offered. The member has seven days to accept.',
       async run({ c, operations, me }, form) {
         if (form.confirm !== me.display_name) return notTyped(c, me.display_name);
@@ -112,19 +117,23 @@ export const TEAM: Definition = {
       },
     },
     transfer_withdraw: {
+      needs: 'account:write',
       done: 'The account is no longer offered.',
       run: async ({ operations }, form) => acted(await operations.call('withdrawTransfer', idempotent(form))),
     },
     transfer_accept: {
+      needs: null,
       done: 'You own this account now.',
       run: async ({ operations }) => acted(await operations.call('acceptTransfer', {})),
     },
     resend: {
+      needs: 'members:write',
       done: 'A new link is on its way. The earlier one has ended.',
       run: async ({ operations }, form) =>
         acted(await operations.call('resendInvitation', { params: { invitation_id: form.id ?? '' }, ...idempotent(form) })),
     },
     withdraw: {
+      needs: 'members:write',
       done: 'The invitation is withdrawn.',
       run: async ({ operations }, form) =>
         acted(await operations.call('withdrawInvitation', { params: { invitation_id: form.id ?? '' }, ...idempotent(form) })),
@@ -180,7 +189,7 @@ function MemberRow({ screen, member, decides }: { screen: Screen; member: Member
 function Ownership({ screen, members }: { screen: Screen; members: Member[] }) {
   const { me } = screen;
   const others = members.filter(({ role }) => role !== 'owner').map(({ user_id: id, display_name: name }) => [id, name] as const);
-  if (me.transfer === undefined && (me.role !== 'owner' || others.length === 0)) return null;
+  if (me.transfer === undefined && (!mayAct(screen, 'transfer') || others.length === 0)) return null;
   return (
     <section>
       <h2>Hand over this account</h2>
@@ -222,13 +231,12 @@ const HandOver = ({ screen, others }: { screen: Screen; others: (readonly [strin
 );
 
 const Invite = ({ screen }: { screen: Screen }) => (
-  <section>
-    <h2>Invite somebody</h2>
+  <ActSection screen={screen} act="invite" title="Invite somebody">
     <ActForm screen={screen} act="invite" submit="Invite">
       <TextField screen={screen} act="invite" name="email" label="Email address" type="email" max={254} />
       <SelectField screen={screen} act="invite" name="role" label="Role" value="viewer" options={ROLE_OPTIONS} />
     </ActForm>
-  </section>
+  </ActSection>
 );
 
 const Invitations = ({ screen, items, decides }: { screen: Screen; items: Invitation[]; decides: boolean }) => (

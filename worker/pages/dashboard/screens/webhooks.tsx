@@ -1,5 +1,5 @@
 import { acted, idempotent, notFound } from '../frame/acts.ts';
-import { ActForm, SelectField, shownOnce, Table, TextField } from '../frame/fields.tsx';
+import { ActForm, ActSection, SelectField, shownOnce, Table, TextField } from '../frame/fields.tsx';
 import { Time } from '../frame/format.tsx';
 import { linkTo } from '../frame/head.tsx';
 import { Facts, listBody } from '../frame/list.tsx';
@@ -78,13 +78,12 @@ export const WEBHOOKS: Definition = {
       </p>
     ),
     before: (screen) => (
-      <section>
-        <h2>Add endpoint</h2>
+      <ActSection screen={screen} act="create" title="Add endpoint">
         <ActForm screen={screen} act="create" submit="Add endpoint">
           <TextField screen={screen} act="create" name="url" label="URL" help="An https address of your server" max={2048} />
           <TextField screen={screen} act="create" name="event_types" label="Events" help="Such as payment.*" value="*" max={1000} />
         </ActForm>
-      </section>
+      </ActSection>
     ),
     row: (endpoint, screen) => (
       <tr>
@@ -101,6 +100,7 @@ export const WEBHOOKS: Definition = {
   }),
   acts: {
     create: {
+      needs: 'webhooks:write',
       done: 'The endpoint is added.',
       run: async ({ operations, mode }, form) =>
         shownSecret(
@@ -179,11 +179,13 @@ export const ENDPOINT: Definition = {
   },
   acts: {
     test: {
+      needs: 'webhooks:write',
       done: 'A test event is on its way.',
       run: async (screen, form) =>
         acted(await screen.operations.call('testWebhookEndpoint', { ...named(screen), body: {}, ...idempotent(form) })),
     },
     recover: {
+      needs: 'webhooks:write',
       done: 'The failed events are sent again.',
       run: async (screen, form) =>
         acted(
@@ -195,6 +197,7 @@ export const ENDPOINT: Definition = {
         ),
     },
     rotate: {
+      needs: 'webhooks:write',
       done: 'The secret is rotated.',
       run: async (screen, form) =>
         shownSecret(
@@ -206,6 +209,7 @@ export const ENDPOINT: Definition = {
         ),
     },
     status: {
+      needs: 'webhooks:write',
       done: 'The endpoint is changed.',
       run: async (screen, form) =>
         acted(
@@ -216,8 +220,7 @@ export const ENDPOINT: Definition = {
 };
 
 const EndpointActs = ({ screen, endpoint }: { screen: Screen; endpoint: Endpoint }) => (
-  <section>
-    <h2>Change</h2>
+  <ActSection screen={screen} act="test" title="Change">
     {endpoint.status === 'enabled' && <ActForm screen={screen} act="test" submit="Send test" />}
     <ActForm screen={screen} act="recover" submit="Recover">
       <TextField
@@ -246,5 +249,5 @@ const EndpointActs = ({ screen, endpoint }: { screen: Screen; endpoint: Endpoint
     >
       <input type="hidden" name="status" value={endpoint.status === 'enabled' ? 'disabled' : 'enabled'} />
     </ActForm>
-  </section>
+  </ActSection>
 );

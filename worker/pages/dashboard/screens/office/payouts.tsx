@@ -1,8 +1,8 @@
-import { hasRole, type Role } from '#rules/access/roles.ts';
-import { acted, idempotent, notTyped } from '../../frame/acts.ts';
-import { ActForm, ConfirmField, ConfirmFirst, SelectField, Table, TextField } from '../../frame/fields.tsx';
+import { acted, idempotent, may, mayAct, notTyped } from '../../frame/acts.ts';
+import { ActForm, ActSection, ConfirmField, ConfirmFirst, SelectField, Table, TextField } from '../../frame/fields.tsx';
 import { Time } from '../../frame/format.tsx';
 import { linkTo } from '../../frame/head.tsx';
+import { Facts } from '../../frame/list.tsx';
 import { type Definition, isFresh, type Screen } from '../../frame/screen.tsx';
 
 interface PayoutWallet {
@@ -41,7 +41,7 @@ export const PAYOUTS: Definition = {
     const fix = readiness?.ok ? readiness.value.checks.find(({ code }) => code === 'payout_ata_exists')?.fix : null;
     return (
       <>
-        {!isFresh(screen) && <ConfirmFirst screen={screen} />}
+        {mayAct(screen, 'set_wallet') && !isFresh(screen) && <ConfirmFirst screen={screen} />}
         <Wallets screen={screen} wallets={wallets.value.items} />
         {fix?.sign_url && (
           <section>
@@ -55,33 +55,32 @@ export const PAYOUTS: Definition = {
           </section>
         )}
         {rails.ok && <Rails screen={screen} settings={rails.value.items} />}
-        {hasRole(me.role as Role, 'log:read') && (
+        {may(screen, 'log:read') && (
           <p>
             <a href={`/dashboard/log?${new URLSearchParams({ action: 'payout.*', mode })}`}>Every change of a payout wallet</a>
           </p>
         )}
-        <section>
-          <h2>Pause sales</h2>
+        <ActSection screen={screen} act="pause" title="Pause sales">
           <p>
             {me.sales_paused
               ? 'Sales are paused: nobody can begin to pay.'
               : 'Nobody can begin to pay while sales are paused. Access stays.'}
           </p>
           <ActForm screen={screen} act={me.sales_paused ? 'resume' : 'pause'} submit={me.sales_paused ? 'Resume sales' : 'Pause sales'} />
-        </section>
-        <section>
-          <h2>This wallet is not mine</h2>
+        </ActSection>
+        <ActSection screen={screen} act="disown" title="This wallet is not mine">
           <p>It is paid nothing more: it leaves your account, templates and ways to pay, and subscriptions that pay it are stopped.</p>
           <ActForm screen={screen} act="disown" submit="This wallet is not mine" isFinal>
             <TextField screen={screen} act="disown" name="wallet_address" label="Wallet" max={44} />
             <ConfirmField screen={screen} act="disown" name="not mine" />
           </ActForm>
-        </section>
+        </ActSection>
       </>
     );
   },
   acts: {
     set_wallet: {
+      needs: 'payouts:write',
       done: 'The way to pay is saved.',
       run: async ({ operations, mode }, form) =>
         acted(
@@ -93,9 +92,10 @@ export const PAYOUTS: Definition = {
           }),
         ),
     },
-    pause: { done: 'Sales are paused.', run: (screen, form) => setPaused(screen, form, true) },
-    resume: { done: 'Sales go on.', run: (screen, form) => setPaused(screen, form, false) },
+    pause: { needs: 'settings:write', done: 'Sales are paused.', run: (screen, form) => setPaused(screen, form, true) },
+    resume: { needs: 'settings:write', done: 'Sales go on.', run: (screen, form) => setPaused(screen, form, false) },
     disown: {
+      needs: 'payouts:write',
       done: 'The wallet is paid nothing more.',
       async run({ c, operations }, form) {
         if (form.confirm?.trim() !== 'not mine') return notTyped(c, 'not mine');
@@ -138,6 +138,11 @@ const Rails = ({ screen, settings }: { screen: Screen; settings: RailSetting[] }
   <section>
     <h2>Ways to pay</h2>
     <p>A wallet here is paid for this way alone. Empty: the template’s wallet, else that of your account.</p>
+    {!mayAct(screen, 'set_wallet') && (
+      <Facts
+        rows={settings.map(({ rail_id: id, enabled, payout_wallet: wallet }) => [id, `${enabled ? 'on' : 'off'} ${wallet ?? ''}`] as const)}
+      />
+    )}
     {settings.map((rail) => (
       <ActForm screen={screen} act="set_wallet" id={rail.rail_id} submit="Set wallet">
         <h3>{rail.rail_id}</h3>

@@ -1,5 +1,5 @@
 import { idempotent } from '../../frame/acts.ts';
-import { ActForm, SelectField, Table } from '../../frame/fields.tsx';
+import { ActForm, ActSection, SelectField, Table } from '../../frame/fields.tsx';
 import { Time } from '../../frame/format.tsx';
 import { Facts } from '../../frame/list.tsx';
 import type { Acted, Definition } from '../../frame/screen.tsx';
@@ -64,8 +64,7 @@ export const PLAN: Definition = {
             ))}
           </Table>
         </section>
-        <section>
-          <h2>Choose plan</h2>
+        <ActSection screen={screen} act="choose" title="Choose plan">
           <ActForm screen={screen} act="choose" submit="Choose plan">
             <SelectField screen={screen} act="choose" name="plan" label="Plan" options={PLANS} value={plan} />
           </ActForm>
@@ -73,12 +72,13 @@ export const PLAN: Definition = {
             A plan is paid by card, or in USDC by one call: <a href="/docs/account">how</a>
           </p>
           {source === 'processor' && <ActForm screen={screen} act="card" submit="Manage card" />}
-        </section>
+        </ActSection>
       </>
     );
   },
   acts: {
     choose: {
+      needs: 'billing:write',
       done: 'Follow the link to pay.',
       async run({ operations }, form) {
         const made = await operations.call<{ checkout_url: string }>('createBillingCheckout', {
@@ -89,6 +89,7 @@ export const PLAN: Definition = {
       },
     },
     card: {
+      needs: 'billing:write',
       done: 'Follow the link to your card.',
       async run({ operations }, form) {
         const made = await operations.call<{ portal_url: string }>('createBillingPortal', { body: {}, ...idempotent(form) });

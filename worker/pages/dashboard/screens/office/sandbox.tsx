@@ -1,5 +1,5 @@
 import { acted, idempotent } from '../../frame/acts.ts';
-import { ActForm, SelectField, Table, TextField } from '../../frame/fields.tsx';
+import { ActForm, ActSection, SelectField, Table, TextField } from '../../frame/fields.tsx';
 import { Time } from '../../frame/format.tsx';
 import { linkTo } from '../../frame/head.tsx';
 import { Facts } from '../../frame/list.tsx';
@@ -37,15 +37,14 @@ export const SANDBOX: Definition = {
     const played = sessions.ok ? sessions.value.items : [];
     return (
       <>
-        <section>
-          <h2>Play a sale</h2>
+        <ActSection screen={screen} act="run" title="Play a sale">
           <p>
             A scenario pays, fails or renews on a simulated chain, and your test endpoints get its events. <a href="/docs/sandbox">More</a>
           </p>
           <ActForm screen={screen} act="run" submit="Run">
             <SelectField screen={screen} act="run" name="scenario" label="Scenario" options={options} />
           </ActForm>
-        </section>
+        </ActSection>
         {played.length > 0 && (
           <section>
             <Table caption="Sessions, newest first" head={['Session', 'Status', 'Events delivered', 'When']}>
@@ -79,6 +78,7 @@ export const SANDBOX: Definition = {
   },
   acts: {
     run: {
+      needs: 'sandbox:write',
       done: 'The scenario runs. Reload the page to see its steps.',
       async run({ operations }, form) {
         const made = await operations.call<Session>('createSandboxSession', {
@@ -131,17 +131,17 @@ export const SANDBOX_SESSION: Definition = {
             ))}
           </Table>
         </section>
-        <section>
-          <h2>Advance the clock</h2>
+        <ActSection screen={screen} act="advance" title="Advance the clock">
           <ActForm screen={screen} act="advance" submit="Advance the clock">
             <TextField screen={screen} act="advance" name="seconds" label="Seconds" help="A day is 86400" value="86400" />
           </ActForm>
-        </section>
+        </ActSection>
       </>
     );
   },
   acts: {
     advance: {
+      needs: 'sandbox:write',
       done: 'The clock is advanced.',
       run: async ({ c, operations }, form) =>
         acted(

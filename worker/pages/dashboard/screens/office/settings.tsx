@@ -1,6 +1,6 @@
 import { PAGE_ASSETS } from '../../../assets.ts';
-import { acted, idempotent } from '../../frame/acts.ts';
-import { ActForm, SelectField, TextField } from '../../frame/fields.tsx';
+import { acted, idempotent, mayAct } from '../../frame/acts.ts';
+import { ActForm, ActSection, SelectField, TextField } from '../../frame/fields.tsx';
 import { Facts } from '../../frame/list.tsx';
 import type { Definition, Form, Screen } from '../../frame/screen.tsx';
 
@@ -53,8 +53,8 @@ export const SETTINGS: Definition = {
     const domain = await operations.call<Domain>('getDomain');
     return (
       <>
-        <section>
-          <h2>Account</h2>
+        {!mayAct(screen, 'account') && <Read {...me} />}
+        <ActSection screen={screen} act="account" title="Account">
           <ActForm screen={screen} act="account" submit="Save">
             <TextField screen={screen} act="account" name="display_name" label="Name" max={120} value={me.display_name} />
             <TextField
@@ -67,9 +67,8 @@ export const SETTINGS: Definition = {
             />
             <SelectField screen={screen} act="account" name="locale" label="Language of emails" options={LOCALES} value={me.locale} />
           </ActForm>
-        </section>
-        <section>
-          <h2>Brand</h2>
+        </ActSection>
+        <ActSection screen={screen} act="brand" title="Brand">
           <p>Buyers see it on each page of yours.</p>
           <BrandPreview {...me} />
           <ActForm screen={screen} act="brand" submit="Save">
@@ -85,9 +84,8 @@ export const SETTINGS: Definition = {
               />
             ))}
           </ActForm>
-        </section>
-        <section>
-          <h2>Emails to you</h2>
+        </ActSection>
+        <ActSection screen={screen} act="notices" title="Emails to you">
           <ActForm screen={screen} act="notices" submit="Save">
             {NOTICES.map(([name, label]) => (
               <SelectField
@@ -100,13 +98,14 @@ export const SETTINGS: Definition = {
               />
             ))}
           </ActForm>
-        </section>
+        </ActSection>
         <DomainForms screen={screen} domain={domain.ok ? domain.value : null} />
       </>
     );
   },
   acts: {
     account: {
+      needs: 'settings:write',
       done: 'The settings are saved.',
       run: (screen, form) => {
         const { display_name, timezone, locale } = form;
@@ -114,6 +113,7 @@ export const SETTINGS: Definition = {
       },
     },
     brand: {
+      needs: 'settings:write',
       done: 'The brand is saved.',
       run: (screen, form) =>
         update(screen, form, {
@@ -125,6 +125,7 @@ export const SETTINGS: Definition = {
         }),
     },
     notices: {
+      needs: 'settings:write',
       done: 'The emails are saved.',
       run: (screen, form) => {
         const asked = Object.entries(
@@ -138,16 +139,33 @@ export const SETTINGS: Definition = {
       },
     },
     domain: {
+      needs: 'webhooks:write',
       done: 'The domain is saved. Add its record, and it is proven within an hour.',
       run: async ({ operations }, form) =>
         acted(await operations.call('setDomain', { body: { domain: form.domain?.trim() }, ...idempotent(form) })),
     },
     no_domain: {
+      needs: 'webhooks:write',
       done: 'The domain is removed.',
       run: async ({ operations }, form) => acted(await operations.call('deleteDomain', { ...idempotent(form) })),
     },
   },
 };
+
+/** Settings for a role that changes none. */
+const Read = ({ display_name: name, timezone, locale, merchant_settings: brand, notification_prefs: notices }: Screen['me']) => (
+  <section>
+    <Facts
+      rows={[
+        ['Name', <bdi>{name}</bdi>],
+        ['Time zone', timezone],
+        ['Language of emails', LOCALES.find(([id]) => id === locale)?.[1]],
+        ...BRAND.map(([id, label]) => [label, <bdi>{brand[id]}</bdi>] as const),
+        ...NOTICES.map(([id, label]) => [label, notices[id] ? 'yes' : 'no'] as const),
+      ]}
+    />
+  </section>
+);
 
 /** Head of a checkout as the script draws it from what is typed. Hidden without scripts. */
 const BrandPreview = ({ display_name: name }: Screen['me']) => (

@@ -1,5 +1,5 @@
 import { acted, idempotent } from '../../frame/acts.ts';
-import { ActForm, SelectField, TextField } from '../../frame/fields.tsx';
+import { ActForm, ActSection, SelectField, TextField } from '../../frame/fields.tsx';
 import { Time } from '../../frame/format.tsx';
 import { linkTo } from '../../frame/head.tsx';
 import { Facts, listBody } from '../../frame/list.tsx';
@@ -38,15 +38,14 @@ export const SUPPORT: Definition = {
     head: ['Subject', 'About', 'Status', 'Latest message'],
     empty: <p>You have asked nothing yet. Write what you expected, what happened, and the request id if you have one.</p>,
     before: (screen) => (
-      <section>
-        <h2>New ticket</h2>
+      <ActSection screen={screen} act="open" title="New ticket">
         <ActForm screen={screen} act="open" submit="New ticket">
           <TextField screen={screen} act="open" name="subject" label="Subject" max={160} />
           <SelectField screen={screen} act="open" name="category" label="About" options={CATEGORIES} />
           <TextField screen={screen} act="open" name="payment_id" label="Payment id" isOptional max={36} />
           <TextField screen={screen} act="open" name="body" label="Message" max={10_000} lines={6} />
         </ActForm>
-      </section>
+      </ActSection>
     ),
     row: (ticket, screen) => (
       <tr>
@@ -65,6 +64,7 @@ export const SUPPORT: Definition = {
   }),
   acts: {
     open: {
+      needs: 'tickets:write',
       done: 'The ticket is open. The answer comes here and by email.',
       async run({ operations, mode }, form) {
         const body = {
@@ -124,6 +124,7 @@ export const TICKET: Definition = {
   },
   acts: {
     answer: {
+      needs: 'tickets:write',
       done: 'The message is sent.',
       run: async ({ c, operations, mode }, form) =>
         acted(
@@ -136,6 +137,7 @@ export const TICKET: Definition = {
         ),
     },
     close: {
+      needs: 'tickets:write',
       done: 'The ticket is closed.',
       run: async ({ c, operations, mode }, form) =>
         acted(

@@ -1,12 +1,12 @@
-import { hasRole, type Role } from '#rules/access/roles.ts';
-import { acted, idempotent, notTyped, numberOf } from '../../frame/acts.ts';
-import { ActForm, ConfirmField, SelectField, shownOnce, Table, TextField } from '../../frame/fields.tsx';
+import { acted, idempotent, may, notTyped, numberOf } from '../../frame/acts.ts';
+import { ActForm, ActSection, ConfirmField, SelectField, shownOnce, Table, TextField } from '../../frame/fields.tsx';
 import { Time } from '../../frame/format.tsx';
 import { linkTo } from '../../frame/head.tsx';
 import { Facts, listBody } from '../../frame/list.tsx';
 import type { Definition, Screen } from '../../frame/screen.tsx';
-import { Timeline, type TimelineEntry } from '../payments.tsx';
-import type { Product } from './products.tsx';
+import { Timeline } from '../payments.tsx';
+import type { TimelineEntry } from './payment-acts.tsx';
+import type { Product } from './product-form.tsx';
 
 interface Sums {
   gross: string;
@@ -103,23 +103,20 @@ export const CUSTOMER: Definition = {
         <About screen={screen} customer={value} />
         {state.ok && <Holdings screen={screen} held={state.value.products} />}
         {sold.length > 0 && (
-          <section>
-            <h2>Give access</h2>
+          <ActSection screen={screen} act="grant" title="Give access">
             <ActForm screen={screen} act="grant" submit="Give access">
               <SelectField screen={screen} act="grant" name="product_id" label="Template" options={sold} />
               <TextField screen={screen} act="grant" name="days" label="Days" help="Empty: no time is added" isOptional />
               <TextField screen={screen} act="grant" name="units" label="Uses" help="Empty: no uses are added" isOptional />
               <TextField screen={screen} act="grant" name="reason" label="Reason" help="For your own records" max={200} />
             </ActForm>
-          </section>
+          </ActSection>
         )}
-        <section>
-          <h2>Portal link</h2>
+        <ActSection screen={screen} act="portal" title="Portal link">
           <p>It shows this customer their purchases at your shop. It works for ten minutes.</p>
           <ActForm screen={screen} act="portal" submit="Portal link" />
-        </section>
-        <section>
-          <h2>Change</h2>
+        </ActSection>
+        <ActSection screen={screen} act="save" title="Change">
           <ActForm screen={screen} act="save" submit="Save">
             <TextField screen={screen} act="save" name="name" label="Name" isOptional max={200} value={value.name ?? ''} />
             <TextField
@@ -133,21 +130,21 @@ export const CUSTOMER: Definition = {
               value={ownEmail(value)}
             />
           </ActForm>
-        </section>
-        <section>
-          <h2>Merge</h2>
+        </ActSection>
+        <ActSection screen={screen} act="merge" title="Merge">
           <p>Everything that another customer has moves here for good: payments, receipts, uses and time.</p>
           <ActForm screen={screen} act="merge" submit="Merge into this customer" isFinal>
             <TextField screen={screen} act="merge" name="other" label="Id or reference of the other customer" max={180} />
             <ConfirmField screen={screen} act="merge" name="merge" />
           </ActForm>
-        </section>
+        </ActSection>
         {timeline.ok && timeline.value.items.length > 0 && <Timeline screen={screen} items={timeline.value.items} />}
       </>
     );
   },
   acts: {
     grant: {
+      needs: 'customers:write',
       done: 'The access is given.',
       async run(screen, form) {
         const query = { mode: screen.mode };
@@ -161,6 +158,7 @@ export const CUSTOMER: Definition = {
       },
     },
     portal: {
+      needs: 'customers:write',
       done: 'The link is made.',
       run: async (screen, form) =>
         shownOnce(
@@ -173,6 +171,7 @@ export const CUSTOMER: Definition = {
         ),
     },
     merge: {
+      needs: 'customers:write',
       done: 'The customers are one.',
       async run(screen, form) {
         if (form.confirm?.trim() !== 'merge') return notTyped(screen.c, 'merge');
@@ -185,6 +184,7 @@ export const CUSTOMER: Definition = {
       },
     },
     save: {
+      needs: 'customers:write',
       done: 'The customer is saved.',
       run: async (screen, form) =>
         acted(
@@ -244,9 +244,7 @@ const About = ({ screen, customer }: { screen: Screen; customer: Customer }) => 
     <p>
       <a href={linkTo(screen, `/dashboard/payments?customer_id=${customer.customer_id}`)}>Payments</a>{' '}
       <a href={linkTo(screen, `/dashboard/receipts?customer_id=${customer.customer_id}`)}>Receipts</a>{' '}
-      {hasRole(screen.me.role as Role, 'privacy:read') && (
-        <a href={linkTo(screen, `/dashboard/customers/${customer.customer_id}/export`)}>Export</a>
-      )}
+      {may(screen, 'privacy:read') && <a href={linkTo(screen, `/dashboard/customers/${customer.customer_id}/export`)}>Export</a>}
     </p>
   </section>
 );

@@ -1,31 +1,12 @@
 import { DAY, iso } from '#core/time.ts';
-import { hasRole, type Role } from '#rules/access/roles.ts';
-import { acted, idempotent, numberOf, textOf } from '../../frame/acts.ts';
-import { ActForm, SelectField, Table, TextField } from '../../frame/fields.tsx';
-import { type Amount, amountOf, periodOf, Time } from '../../frame/format.tsx';
+import { acted, beyondRole, idempotent, may, mayAct } from '../../frame/acts.ts';
+import { ActForm, ActSection, Table, TextField } from '../../frame/fields.tsx';
+import { amountOf, periodOf, Time } from '../../frame/format.tsx';
 import { linkTo, signPathOf } from '../../frame/head.tsx';
 import { Facts, listBody } from '../../frame/list.tsx';
-import type { Definition, Form, Screen } from '../../frame/screen.tsx';
+import type { Definition, Screen } from '../../frame/screen.tsx';
+import { changesOf, Fields, type Product, soldOf } from './product-form.tsx';
 
-export interface Product {
-  product_id: string;
-  slug: string;
-  external_product_id?: string;
-  name: string;
-  description?: string;
-  status: string;
-  price: Amount;
-  billing_model: string;
-  renewal_mode: string;
-  access_period_days: number | null;
-  usage_units: number | null;
-  unit_name?: string;
-  payout_wallet?: string;
-  allowed_rails: string[];
-  success_url?: string;
-  checkout_url: string;
-  created_at: string;
-}
 interface Check {
   code: string;
   status: string;
@@ -39,18 +20,13 @@ interface Plan {
 }
 
 const SALES_MS = 30 * DAY;
-const RENEWALS = [
-  ['ONE_OFF', 'The buyer pays again'],
-  ['AUTOMATIC', 'By itself, from the buyer’s wallet (USDC, 1 to 365 days)'],
-] as const;
-const ASSETS = [
-  ['USDC', 'USDC'],
-  ['SOL', 'SOL'],
-] as const;
-
 const isToPublish = (plan: Plan | null): boolean => plan !== null && ['unpublished', 'outdated'].includes(plan.status);
-const stateOf = ({ status, payout_wallet: wallet }: Product, plan: Plan | null = null): string =>
-  status === 'archived' ? 'Archived' : wallet === undefined ? 'Needs a payout wallet' : isToPublish(plan) ? 'Plan to publish' : 'On sale';
+function stateOf(product: Product, plan: Plan | null = null): string {
+  if (product.status === 'archived') return 'Archived';
+  if (product.payout_wallet === undefined) return 'Needs a payout wallet';
+  if (product.renewal_mode === 'AUTOMATIC' && product.livemode && !product.live_mode_confirmed) return 'Live mode to confirm';
+  return isToPublish(plan) ? 'Plan to publish' : 'On sale';
+}
 
 export const PRODUCTS: Definition = {
   path: '/dashboard/templates',
@@ -65,13 +41,14 @@ export const PRODUCTS: Definition = {
         A template is what a buyer pays for: a name, a price and what they get. <a href="/docs/checkout">How a sale begins</a>
       </p>
     ),
-    before: (screen) => (
-      <p>
-        <a class="button" href={linkTo(screen, '/dashboard/templates/new')}>
-          Create template
-        </a>
-      </p>
-    ),
+    before: (screen) =>
+      may(screen, 'products:write') && (
+        <p>
+          <a class="button" href={linkTo(screen, '/dashboard/templates/new')}>
+            Create template
+          </a>
+        </p>
+      ),
     row: (product, screen) => (
       <tr>
         <th scope="row">
@@ -88,70 +65,11 @@ export const PRODUCTS: Definition = {
   acts: {},
 };
 
-const soldOf = (form: Form) => ({
-  name: textOf(form.name),
-  description: textOf(form.description),
-  price: { asset: form['price.asset'], amount: textOf(form['price.amount']) ?? '' },
-  access_period_days: numberOf(form.access_period_days),
-  renewal_mode: form.renewal_mode,
-  ...(form.renewal_mode === 'AUTOMATIC' && { billing_model: 'recurring' }),
-  usage_units: form.usage_units === undefined ? undefined : (numberOf(form.usage_units) ?? null),
-  payout_wallet: textOf(form.payout_wallet),
-  success_url: textOf(form.success_url),
-});
-
-const Fields = ({ screen, act, product }: { screen: Screen; act: string; product?: Product }) => {
-  const at = { screen, act };
-  const numberText = (value: number | null | undefined) => (value === null || value === undefined ? '' : String(value));
-  return (
-    <>
-      <TextField {...at} name="name" label="Name" max={120} value={product?.name ?? ''} />
-      <TextField {...at} name="description" label="What the buyer gets" isOptional max={2000} value={product?.description ?? ''} />
-      <SelectField {...at} name="price.asset" label="Asset" options={ASSETS} value={product?.price.asset ?? 'USDC'} />
-      <TextField {...at} name="price.amount" label="Price" help="For example 5 or 0.25" value={product?.price.amount ?? ''} />
-      <TextField
-        {...at}
-        name="access_period_days"
-        label="Days of access"
-        help="Empty: without end"
-        isOptional
-        value={numberText(product?.access_period_days)}
-      />
-      <SelectField {...at} name="renewal_mode" label="Renewal" options={RENEWALS} value={product?.renewal_mode ?? 'ONE_OFF'} />
-      <TextField
-        {...at}
-        name="usage_units"
-        label="Uses of one payment"
-        help="Empty: not counted"
-        isOptional
-        value={product ? numberText(product.usage_units) : '1'}
-      />
-      {hasRole(screen.me.role as Role, 'payouts:write') && (
-        <TextField
-          {...at}
-          name="payout_wallet"
-          label="Payout wallet"
-          help="Empty: the wallet of your account"
-          isOptional
-          value={product?.payout_wallet ?? ''}
-        />
-      )}
-      <TextField
-        {...at}
-        name="success_url"
-        label="Where the buyer goes after paying"
-        isOptional
-        max={2000}
-        value={product?.success_url ?? ''}
-      />
-    </>
-  );
-};
-
 export const NEW_PRODUCT: Definition = {
   path: '/dashboard/templates/new',
   title: 'New template',
   async body(screen) {
+    if (!mayAct(screen, 'create')) return beyondRole(screen, 'create');
     return (
       <section>
         <ActForm screen={screen} act="create" submit="Create template">
@@ -162,6 +80,7 @@ export const NEW_PRODUCT: Definition = {
   },
   acts: {
     create: {
+      needs: 'products:write',
       done: 'The template is created.',
       async run({ operations, mode }, form) {
         const made = await operations.call<Product>('createProduct', { query: { mode }, body: soldOf(form), ...idempotent(form) });
@@ -171,17 +90,9 @@ export const NEW_PRODUCT: Definition = {
   },
 };
 
-/** Fields that a form has changed. An emptied field is cleared, and an unchanged one is not sent. */
-function changesOf(form: Form, product: Product): Record<string, unknown> {
-  const before: Record<string, unknown> = { ...product };
-  const { price, ...sold } = soldOf(form);
-  const changed = Object.entries(sold).filter(([name, value]) => (value ?? null) !== (before[name] ?? null));
-  const isNewPrice = price.amount !== product.price.amount || price.asset !== product.price.asset;
-  return { ...Object.fromEntries(changed.map(([name, value]) => [name, value ?? null])), ...(isNewPrice && { price }) };
-}
-
 const paramsOf = ({ c }: Screen) => ({ product_id: c.req.param('product_id') ?? '' });
 const actOn = (operation: 'archiveProduct' | 'unarchiveProduct', done: string): Definition['acts'][string] => ({
+  needs: 'products:write',
   done,
   run: async (screen, form) =>
     acted(await screen.operations.call(operation, { params: paramsOf(screen), query: { mode: screen.mode }, ...idempotent(form) })),
@@ -213,7 +124,9 @@ export const PRODUCT: Definition = {
             rows={[
               ['State', stateOf(value, plan)],
               ['Sales of 30 days', sales.ok ? String(sales.value.total) : undefined],
+              ['What the buyer gets', value.description && <bdi>{value.description}</bdi>],
               ['Price', amountOf(value.price)],
+              ['Payout wallet', value.payout_wallet],
               ['Access', periodOf(value.access_period_days)],
               ['Uses of one payment', value.usage_units === null ? undefined : `${value.usage_units} ${value.unit_name ?? ''}`],
               ['Page for buyers', <a href={value.checkout_url}>{value.checkout_url}</a>],
@@ -235,8 +148,7 @@ export const PRODUCT: Definition = {
         </section>
         {readiness.ok && <Readiness checks={readiness.value.checks} />}
         {plan && isToPublish(plan) && <PlanForms screen={screen} />}
-        <section>
-          <h2>Change</h2>
+        <ActSection screen={screen} act="save" title="Change">
           <ActForm screen={screen} act="save" submit="Save">
             <Fields screen={screen} act="save" product={value} />
           </ActForm>
@@ -245,12 +157,13 @@ export const PRODUCT: Definition = {
           ) : (
             <ActForm screen={screen} act="archive" submit="Archive" isFinal />
           )}
-        </section>
+        </ActSection>
       </>
     );
   },
   acts: {
     save: {
+      needs: 'products:write',
       done: 'The template is saved.',
       async run(screen, form) {
         const [params, query] = [paramsOf(screen), { mode: screen.mode }];
@@ -262,6 +175,7 @@ export const PRODUCT: Definition = {
       },
     },
     publish: {
+      needs: 'products:write',
       done: '',
       async run(screen, form) {
         const at = { params: paramsOf(screen), query: { mode: screen.mode } };
@@ -271,6 +185,7 @@ export const PRODUCT: Definition = {
       },
     },
     confirm: {
+      needs: 'products:write',
       done: 'The plan is published. Buyers can subscribe.',
       run: async (screen, form) =>
         acted(
@@ -289,8 +204,7 @@ export const PRODUCT: Definition = {
 
 /** Publication of the plan that buyers subscribe to: the wallet signs, and its signature is confirmed here. */
 const PlanForms = ({ screen }: { screen: Screen }) => (
-  <section>
-    <h2>Publish the plan</h2>
+  <ActSection screen={screen} act="publish" title="Publish the plan">
     <p>Buyers subscribe to a plan on the chain, which your payout wallet publishes once for each price and period.</p>
     <ActForm screen={screen} act="publish" submit="Publish with wallet" />
     <ActForm screen={screen} act="confirm" submit="Confirm">
@@ -303,7 +217,7 @@ const PlanForms = ({ screen }: { screen: Screen }) => (
         value={screen.c.req.query('tx_signature')}
       />
     </ActForm>
-  </section>
+  </ActSection>
 );
 
 /** Checks that do not pass, and the repair of each. */

@@ -1,5 +1,5 @@
 import { acted, idempotent } from '../../frame/acts.ts';
-import { ActForm } from '../../frame/fields.tsx';
+import { ActForm, ActSection } from '../../frame/fields.tsx';
 import { type Amount, amountOf, Time } from '../../frame/format.tsx';
 import { linkTo } from '../../frame/head.tsx';
 import { Facts, listBody } from '../../frame/list.tsx';
@@ -100,17 +100,17 @@ export const SUBSCRIPTION: Definition = {
           />
         </section>
         {COLLECTED.includes(value.status) && value.stopped_at === undefined && (
-          <section>
-            <h2>Stop collecting</h2>
+          <ActSection screen={screen} act="stop" title="Stop collecting">
             <p>No further period is collected. Access stays until the end of the paid one. Only the buyer can approve again.</p>
             <ActForm screen={screen} act="stop" submit="Stop collecting" isFinal />
-          </section>
+          </ActSection>
         )}
       </>
     );
   },
   acts: {
     stop: {
+      needs: 'payouts:write',
       done: 'Nothing more is collected.',
       run: async ({ c, operations, mode }, form) =>
         acted(

@@ -1,0 +1,91 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { type GivenRole, hasRole, ROLES, type Role } from '#rules/access/roles.ts';
+import { SCREENS } from '../../../worker/pages/dashboard/routes.tsx';
+import { PageBrowser } from '../../support/clients/page-browser.ts';
+import { tokenSignedIn } from '../../support/clients/session.ts';
+import { addMember } from '../../support/people/team.ts';
+import { MailWorld } from '../../support/servers/mail.ts';
+import type { Merchant } from '../../support/world.ts';
+
+const NOWHERE = '01900000-0000-7000-8000-000000000000';
+const NAME = 'Ada’s weather';
+/** Sign-in of the owner, of long ago, so that no allowed act closes the account. */
+const LONG_AGO_MIN = 60;
+/** Words that a final act asks for. */
+const CONFIRMED: Record<string, string> = { merge: 'merge', disown: 'not mine', transfer: NAME, close: NAME };
+/** Acts that read their object before they change it, so that an unknown object would hide the refusal of the role. */
+const ON_REAL_OBJECTS = ['grant', 'save', 'resend'];
+const REFUSAL = /The role \w+ may not make the call/;
+
+const w = new MailWorld();
+let owner: Merchant;
+let objects: Record<string, string>;
+
+const actsOn = (text: string): string[] => [...new Set([...text.matchAll(/name="act" value="(\w+)"/g)].map(([, act]) => act!))];
+const pathWith = (path: string, ids: Record<string, string>) => path.replace(/:(\w+)/g, (_, name: string) => ids[name] ?? NOWHERE);
+
+async function openBrowser(role: Role): Promise<PageBrowser> {
+  const browser = new PageBrowser(w);
+  const token =
+    role === 'owner' ? await tokenSignedIn(w, owner.userId, LONG_AGO_MIN) : (await addMember(w, owner, role as GivenRole)).token;
+  browser.cookies.set('__Host-svc_session', token);
+  return browser;
+}
+
+beforeAll(async () => {
+  owner = await w.merchant('growth');
+  const call = (path: string, body: object) => w.call('POST', path, { key: owner.key, body });
+  const endpoint = await call('/v1/webhooks/endpoints', { url: 'https://hooks.example.com/one', event_types: ['payment.confirmed'] });
+  const product = await w.product(owner);
+  const payment = await w.connect(product);
+  const paid = await w.confirm(payment.payment_id, await w.chain.pay(await w.chain.wallet(), payment));
+  await w.confirm(payment.payment_id, await w.chain.pay(await w.chain.wallet(), payment));
+  await w.deliver();
+  await w.sweepAlone('fanOut');
+  await w.sweep();
+  const headers = { Authorization: `Bearer ${owner.token}` };
+  const { body: delivered } = await w.call('GET', '/v1/webhooks/deliveries', { key: owner.key });
+  const { body: customers } = await w.call('GET', '/v1/customers', { key: owner.key });
+  const { body: keys } = await w.call('GET', '/v1/keys', { headers });
+  const ticket = await w.call('POST', '/v1/support/tickets', { headers, body: { subject: 'Rain', category: 'other', body: 'It rains' } });
+  objects = {
+    product_id: product.product_id,
+    payment_id: payment.payment_id,
+    receipt_id: paid.body.receipt_id,
+    endpoint_id: endpoint.body.endpoint_id,
+    delivery_id: String(delivered.items[0].delivery_id),
+    event_id: delivered.items[0].event_id,
+    customer_id: customers.items[0].customer_id,
+    key_id: keys[0].id,
+    ticket_id: ticket.body.ticket_id,
+  };
+  await addMember(w, owner, 'viewer');
+});
+
+describe('acts on the screens of each role', () => {
+  it.each(ROLES)('%s sees the forms that the API allows, and no others', async (role) => {
+    const [browser, first] = [await openBrowser(role), await openBrowser('owner')];
+    const wrong: string[] = [];
+    for (const { path, acts } of SCREENS) {
+      const real = pathWith(path, objects);
+      const shown = actsOn((await browser.get(real)).text);
+      const offered = actsOn((await first.get(real)).text);
+      for (const [act, { needs }] of Object.entries(acts)) {
+        const isAllowed = needs === null || hasRole(role, needs);
+        if (shown.includes(act) && !isAllowed) wrong.push(`${path} shows ${act}`);
+        if (offered.includes(act) && isAllowed && !shown.includes(act)) wrong.push(`${path} hides ${act}`);
+        if (needs === null) continue;
+        const sent = await browser.post(ON_REAL_OBJECTS.includes(act) ? real : pathWith(path, {}), {
+          act,
+          id: NOWHERE,
+          other: NOWHERE,
+          require_factor: 'on',
+          confirm: CONFIRMED[act] ?? '',
+          idempotency_key: crypto.randomUUID(),
+        });
+        if (REFUSAL.test(sent.text) === isAllowed) wrong.push(`${path} ${act}: ${sent.status} although ${needs}`);
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+});
