@@ -61,12 +61,14 @@ export class EntitlementObject extends DurableObject<Env> implements Entitlement
       passTime: () => this.#holding.passTime(),
       isUse: (before, after) => !after.merged && before.endsSeenThrough === after.endsSeenThrough && isUse(before.balance, after.balance),
       publish: async (held, events, { now, requestId }) => {
-        const queue = held.identity!.livemode ? this.env.JOBS : this.env.SANDBOX;
+        // Forgotten meanwhile.
+        if (!held.identity) return;
+        const queue = held.identity.livemode ? this.env.JOBS : this.env.SANDBOX;
         const moved = movedOf(held);
         const projection = { snapshot: projectionOf(held, now), events, ...(moved ? { moved } : {}) };
         await queue.send({ kind: 'projectEntitlement', projection, requestId });
       },
-      storeUses: (held, { now, requestId }) => this.storeUses(projectionOf(held, now), requestId),
+      storeUses: async (held, { now, requestId }) => !held.identity || this.storeUses(projectionOf(held, now), requestId),
     });
     this.#holding = new Holding(this.#ledger);
   }
@@ -164,8 +166,8 @@ export class EntitlementObject extends DurableObject<Env> implements Entitlement
       if (own?.isRefunded) return answerOf({ by: 'refunded' });
       if (last && !last.isRefunded) return answerOf({ by: own ? 'mine' : 'other', ...this.#consumption(last.tick, last) });
       const isTaken = consume.isAnswered && last === undefined;
-      if (isTaken || this.#holding.grants.find(paymentId)!.isRevoked) return answerOf({ by: 'none' });
-      // Units credited before the merge have moved, and the target may have used them.
+      if (isTaken || this.#holding.grants.find(paymentId)?.isRevoked !== false) return answerOf({ by: 'none' });
+      // Units credited before the merge have moved, and the target may have used them. A forgotten payment has none.
       if (this.#holding.mergedInto !== null) return answerOf({ by: 'none' });
       const made = this.#makeUse(credit.identity, `credit:${paymentId}:${consume.key}`, '', consume.units, paymentId);
       if (!made.ok) return answerOf({ by: 'none' });
@@ -215,8 +217,16 @@ export class EntitlementObject extends DurableObject<Env> implements Entitlement
   read(called: Called): Promise<EntitlementSnapshot | null> {
     return this.#ledger.run(called, () => {
       const { mergedInto } = this.#holding;
-      if (this.#holding.balance.version === 0) return null;
+      if (this.#ledger.state.identity === null || this.#holding.balance.version === 0) return null;
       return { ...this.#holding.snapshot, ...(mergedInto === null ? {} : { mergedInto }) };
+    });
+  }
+
+  forget({ through, ...called }: Called & { through: number }): Promise<boolean> {
+    return this.#ledger.run(called, () => {
+      if (!this.#ledger.isPublished) return false;
+      this.#holding.forget(through);
+      return true;
     });
   }
 
@@ -234,9 +244,10 @@ export class EntitlementObject extends DurableObject<Env> implements Entitlement
   }
 
   /** Applies a call unless a newer version of its payment has been seen, because calls may arrive in any order. */
-  #applyOutcome({ identity, paymentId, paymentVersion, ...called }: PaymentCall, judge: () => void): Promise<Redirected | null> {
+  #applyOutcome({ identity, paymentId, paidAt, paymentVersion, ...called }: PaymentCall, judge: () => void): Promise<Redirected | null> {
     return this.#ledger.run(called, () => {
       this.#holding.assertSame(identity);
+      if (this.#holding.isForgotten(paidAt) && !this.#holding.grants.find(paymentId)) return null;
       const elsewhere = this.#holding.redirect(paymentId);
       if (!elsewhere && this.#holding.grants.recordVersion(paymentId, paymentVersion)) judge();
       return elsewhere;

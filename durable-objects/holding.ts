@@ -27,6 +27,8 @@ export type State = {
   renewal: Renewal | null;
   /** Set once the customer was merged. The balance continues to count what is left, for the target. */
   merged?: { at: number; into: MergeTarget };
+  /** Time of the customer's last erasure. Payments and events of payments up to then change nothing. */
+  forgottenThrough?: number;
 };
 export type Event = EntitlementProjection['events'][number];
 
@@ -51,6 +53,8 @@ export function dueAt({ balance, endsSeenThrough, renewal, merged }: State): num
   const end = nextEndOf(balance, endsSeenThrough);
   return end === null ? null : endCounts(renewal, end);
 }
+
+const NOTHING: Credited = { grantedUnits: 0, uses: [], remaining: 0, paidThrough: null };
 
 export type Left = { remaining: number | null; paidThrough: number | null };
 
@@ -98,7 +102,7 @@ export class Holding {
 
   mergeAway(into: MergeTarget): Moved | null {
     const { state, now } = this.#ledger;
-    if (state.balance.version === 0) return null;
+    if (state.identity === null || state.balance.version === 0) return null;
     if (!state.merged) {
       const balance = { ...state.balance, version: state.balance.version + 1, updatedAt: now };
       this.#ledger.state = { ...state, balance, merged: { at: now, into } };
@@ -108,7 +112,7 @@ export class Holding {
 
   /** Grants the parts of a merged entitlement, or replaces what an earlier version granted. */
   receive({ to, fromId, version, at, parts }: Moved): void {
-    if (!this.grants.recordVersion(`merge:${fromId}`, version)) return;
+    if (this.isForgotten(at) || !this.grants.recordVersion(`merge:${fromId}`, version)) return;
     for (const [part, addition] of Object.entries(parts)) this.#receivePart(to, `merge:${fromId}:${part}`, addition, at);
   }
 
@@ -159,11 +163,17 @@ export class Holding {
   }
 
   /** Credits a payment once. A payment that was revoked before its credit adds nothing. */
-  creditOnce({ identity, paymentId, addition }: Pick<Credit, 'identity' | 'paymentId' | 'addition'>): Credited {
+  creditOnce({
+    identity,
+    paymentId,
+    addition,
+    paidAt,
+  }: Pick<Credit, 'identity' | 'paymentId' | 'addition'> & { paidAt?: number }): Credited {
     const grant = this.grants.find(paymentId);
     if (grant?.credited) return grant.credited;
     const { now } = this.#ledger;
     const before = this.balance;
+    if (!grant && paidAt !== undefined && this.isForgotten(paidAt)) return NOTHING;
     const after = grant ? before : addPaid(before, addition, now);
     const addsUncounted = !grant && (addition.units === null || after.unlimitedThrough !== before.unlimitedThrough);
     const grantedUnits = addsUncounted ? null : after.grantedUnits - before.grantedUnits;
@@ -171,6 +181,20 @@ export class Holding {
     if (grant) this.grants.setWithheld(paymentId, addition, credited);
     else this.add(identity, addition, after, { paymentId, credited });
     return credited;
+  }
+
+  isForgotten(at: number): boolean {
+    return at <= (this.#ledger.state.forgottenThrough ?? -1);
+  }
+
+  /** Forgets what was granted up to `through`. What was granted since then remains, without the units that were used. */
+  forget(through: number): void {
+    const { state, now } = this.#ledger;
+    const { identity, balance } = state;
+    const after = { ...EMPTY_STATE, balance: { ...emptyBalance(), version: balance.version }, forgottenThrough: through };
+    if (!this.grants.hasAfter(through)) this.#ledger.forget(after);
+    else if (!this.isForgotten(through))
+      this.#ledger.state = { ...after, identity, balance: this.grants.revokeThrough(through, balance, now) };
   }
 
   revoke(identity: EntitlementKey, paymentId: string): void {

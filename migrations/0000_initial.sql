@@ -252,6 +252,11 @@ CREATE TABLE `customers` (
 	`wallet_address` blob,
 	`customer_ref` text,
 	`merged_into` blob,
+	`status` text NOT NULL,
+	`next_id` blob,
+	`erased_at` integer,
+	`erasure` text,
+	`erase_at` integer,
 	`email` text,
 	`name` text,
 	`company` text,
@@ -263,14 +268,16 @@ CREATE TABLE `customers` (
 	`last_seen_at` integer NOT NULL,
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL,
-	`version` integer NOT NULL
+	`version` integer NOT NULL,
+	CONSTRAINT "customers_status" CHECK(status IN ('active', 'erasing', 'erased'))
 ) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE INDEX `customers_by_last_seen` ON `customers` (`merchant_id`,`livemode`,`last_seen_at`);--> statement-breakpoint
 CREATE INDEX `customers_by_creation` ON `customers` (`merchant_id`,`livemode`,`created_at`);--> statement-breakpoint
 CREATE INDEX `customers_by_survivor` ON `customers` (`merged_into`) WHERE merged_into IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `customers_by_email` ON `customers` (`merchant_id`,`livemode`,`email`) WHERE email IS NOT NULL;--> statement-breakpoint
-CREATE INDEX `sandbox_customers_by_ref` ON `customers` (`merchant_id`,`livemode`,`customer_ref`) WHERE customer_ref IS NOT NULL AND livemode = 0;--> statement-breakpoint
+CREATE INDEX `customers_erasing` ON `customers` (`erase_at`) WHERE erase_at IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `customers_by_ref` ON `customers` (`merchant_id`,`livemode`,`customer_ref`) WHERE customer_ref IS NOT NULL AND (livemode = 0 OR erased_at IS NOT NULL);--> statement-breakpoint
 CREATE TABLE `entitlements` (
 	`id` blob PRIMARY KEY NOT NULL,
 	`merchant_id` blob NOT NULL,

@@ -85,6 +85,8 @@ export type RefundAnswer =
 export interface Credit extends Called {
   identity: EntitlementKey;
   paymentId: string;
+  /** Time of the payment. One of before an erasure of the customer adds nothing. */
+  paidAt: number;
   addition: Addition;
   /**
    * `key` identifies the consumer: a payment's first use belongs to one caller. `isAnswered`: the payment's success was already
@@ -108,6 +110,7 @@ export interface CreditAnswer {
 export interface PaymentCall extends Called {
   identity: EntitlementKey;
   paymentId: string;
+  paidAt: number;
   /** Payment version read by the caller. A call with an older version than the object has seen changes nothing. */
   paymentVersion: number;
 }
@@ -169,6 +172,11 @@ export interface EntitlementRpc {
   /** Acknowledges what the database stores. Safe if late, repeated or out of order. */
   published(projected: Projected): Promise<void>;
   read(called: Called): Promise<EntitlementSnapshot | null>;
+  /**
+   * Forgets the customer, all keys, and what was granted up to `through`, for good. Versions and ids of consumptions go on. False while an
+   * event waits to be stored.
+   */
+  forget(call: Called & { through: number }): Promise<boolean>;
   /** Deletes a sandbox entitlement permanently. Throws for a live one. */
   erase(): Promise<void>;
 }

@@ -4,6 +4,7 @@ import type { Db, Scope } from '#platform/context.ts';
 import { amongIds } from '#platform/db/among.ts';
 import { abortIfExists, type Write } from '#platform/db/commit.ts';
 import { rowsOf } from '#platform/db/page.ts';
+import { keyTextOf } from '#platform/db/search/customer.ts';
 import { archivedPayments } from '#platform/db/tables/archives.ts';
 import { type CustomerRow, customers, entitlements } from '#platform/db/tables/entitlements.ts';
 import { type Membership, memberships } from '#platform/db/tables/memberships.ts';
@@ -13,7 +14,6 @@ import { subscriptionAuthorizations } from '#platform/db/tables/subscriptions/au
 import { casUpdate, stepRows } from '#platform/db/versioned.ts';
 import type { Customer } from '#rules/balance.ts';
 import { READ_MAX } from './state.store.ts';
-import { keyTextOf } from './store.ts';
 
 /** Memberships of one customer that a merge changes. */
 export const MEMBERSHIPS_MAX = 25;

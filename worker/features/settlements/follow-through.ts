@@ -174,5 +174,6 @@ export const toPaidPurchase = (settlement: Settlement): Parameters<typeof credit
   ...settlement,
   id: settlement.paymentId,
   productId: settlement.productId!,
+  confirmedAt: null,
   terms: { ...settlement.terms, successUrl: null },
 });
