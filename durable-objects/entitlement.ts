@@ -19,6 +19,7 @@ import type {
   Credit,
   CreditAnswer,
   EntitlementRpc,
+  ForgetCall,
   Full,
   GrantAnswer,
   KeyedUse,
@@ -222,10 +223,25 @@ export class EntitlementObject extends DurableObject<Env> implements Entitlement
     });
   }
 
-  forget({ through, ...called }: Called & { through: number }): Promise<boolean> {
+  creditedSince({ since, ...called }: Called & { since: number }): Promise<{ tick: number; paymentIds: string[] }> {
+    return this.#ledger.run(called, () => ({
+      tick: this.#ledger.lastTick,
+      paymentIds: this.#ledger.tables.isEmpty ? [] : this.#holding.grants.paidSince(since),
+    }));
+  }
+
+  forget({ tick, through, kept, ...called }: ForgetCall): Promise<boolean> {
     return this.#ledger.run(called, () => {
       if (!this.#ledger.isPublished) return false;
-      this.#holding.forget(through);
+      this.#holding.forget({ tick, through, kept });
+      return true;
+    });
+  }
+
+  part(called: Called): Promise<boolean> {
+    return this.#ledger.run(called, () => {
+      if (!this.#ledger.isPublished) return false;
+      this.#holding.part();
       return true;
     });
   }
@@ -244,10 +260,9 @@ export class EntitlementObject extends DurableObject<Env> implements Entitlement
   }
 
   /** Applies a call unless a newer version of its payment has been seen, because calls may arrive in any order. */
-  #applyOutcome({ identity, paymentId, paidAt, paymentVersion, ...called }: PaymentCall, judge: () => void): Promise<Redirected | null> {
+  #applyOutcome({ identity, paymentId, paymentVersion, ...called }: PaymentCall, judge: () => void): Promise<Redirected | null> {
     return this.#ledger.run(called, () => {
       this.#holding.assertSame(identity);
-      if (this.#holding.isForgotten(paidAt) && !this.#holding.grants.find(paymentId)) return null;
       const elsewhere = this.#holding.redirect(paymentId);
       if (!elsewhere && this.#holding.grants.recordVersion(paymentId, paymentVersion)) judge();
       return elsewhere;

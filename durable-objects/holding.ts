@@ -27,7 +27,7 @@ export type State = {
   renewal: Renewal | null;
   /** Set once the customer was merged. The balance continues to count what is left, for the target. */
   merged?: { at: number; into: MergeTarget };
-  /** Time of the customer's last erasure. Payments and events of payments up to then change nothing. */
+  /** Time of the customer's last erasure. What customers had that were merged into it up to then does not arrive any more. */
   forgottenThrough?: number;
 };
 export type Event = EntitlementProjection['events'][number];
@@ -112,7 +112,7 @@ export class Holding {
 
   /** Grants the parts of a merged entitlement, or replaces what an earlier version granted. */
   receive({ to, fromId, version, at, parts }: Moved): void {
-    if (this.isForgotten(at) || !this.grants.recordVersion(`merge:${fromId}`, version)) return;
+    if (at <= (this.#ledger.state.forgottenThrough ?? -1) || !this.grants.recordVersion(`merge:${fromId}`, version)) return;
     for (const [part, addition] of Object.entries(parts)) this.#receivePart(to, `merge:${fromId}:${part}`, addition, at);
   }
 
@@ -163,17 +163,12 @@ export class Holding {
   }
 
   /** Credits a payment once. A payment that was revoked before its credit adds nothing. */
-  creditOnce({
-    identity,
-    paymentId,
-    addition,
-    paidAt,
-  }: Pick<Credit, 'identity' | 'paymentId' | 'addition'> & { paidAt?: number }): Credited {
+  creditOnce({ identity, paymentId, addition }: Pick<Credit, 'identity' | 'paymentId' | 'addition'>): Credited {
     const grant = this.grants.find(paymentId);
+    if (grant?.isForgotten) return NOTHING;
     if (grant?.credited) return grant.credited;
     const { now } = this.#ledger;
     const before = this.balance;
-    if (!grant && paidAt !== undefined && this.isForgotten(paidAt)) return NOTHING;
     const after = grant ? before : addPaid(before, addition, now);
     const addsUncounted = !grant && (addition.units === null || after.unlimitedThrough !== before.unlimitedThrough);
     const grantedUnits = addsUncounted ? null : after.grantedUnits - before.grantedUnits;
@@ -183,18 +178,20 @@ export class Holding {
     return credited;
   }
 
-  isForgotten(at: number): boolean {
-    return at <= (this.#ledger.state.forgottenThrough ?? -1);
+  /** Forgets what is the erased customer's, and a merge. What remains is without the units that were used. */
+  forget(forgotten: { tick: number; through: number; kept: readonly string[] }): void {
+    const { state, now } = this.#ledger;
+    const { identity, balance, renewal } = state;
+    const after = { ...EMPTY_STATE, forgottenThrough: forgotten.through };
+    if (!this.#ledger.tables.isEmpty && this.grants.forgetUpTo(forgotten))
+      this.#ledger.state = { ...after, identity, balance: this.grants.replayed(balance, now), renewal };
+    else this.#ledger.forget({ ...after, balance: { ...emptyBalance(), version: balance.version } });
   }
 
-  /** Forgets what was granted up to `through`. What was granted since then remains, without the units that were used. */
-  forget(through: number): void {
+  /** Ends the merge into another customer, with all that was granted before. */
+  part(): void {
     const { state, now } = this.#ledger;
-    const { identity, balance } = state;
-    const after = { ...EMPTY_STATE, balance: { ...emptyBalance(), version: balance.version }, forgottenThrough: through };
-    if (!this.grants.hasAfter(through)) this.#ledger.forget(after);
-    else if (!this.isForgotten(through))
-      this.#ledger.state = { ...after, identity, balance: this.grants.revokeThrough(through, balance, now) };
+    if (state.merged) this.forget({ tick: Number.MAX_SAFE_INTEGER, through: now, kept: [] });
   }
 
   revoke(identity: EntitlementKey, paymentId: string): void {
@@ -207,7 +204,7 @@ export class Holding {
 
   reinstate(identity: EntitlementKey, paymentId: string): void {
     const grant = this.grants.find(paymentId);
-    if (!grant?.isRevoked) return;
+    if (!grant?.isRevoked || grant.isForgotten) return;
     if (grant.isAdded) this.change(identity, this.#setRevoked(grant, false));
     else this.#release(identity, paymentId, grant);
   }

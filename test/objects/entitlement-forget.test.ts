@@ -10,7 +10,11 @@ describe('entitlement of an erased customer', () => {
       await jobs.acknowledge();
     };
   };
-  const forget = ({ stub }: Holder, through = Date.now()) => stub.forget({ now: Date.now(), through });
+  /** Forgets all but the `kept` payments. */
+  const forget = async ({ stub }: Holder, kept: string[] = [], through = Date.now()) => {
+    const { tick } = await stub.creditedSince({ now: Date.now(), since: 0 });
+    return stub.forget({ now: Date.now(), tick, kept, through });
+  };
 
   it('waits for its events, then forgets all but the numbers, which go on', async () => {
     const holder = newHolder({ customerRef: 'planted' });
@@ -29,7 +33,7 @@ describe('entitlement of an erased customer', () => {
         .toArray()
         .map(({ name }) => JSON.stringify(storage.sql.exec(`SELECT * FROM ${name}`).toArray())),
     );
-    expect(texts.join()).not.toMatch(/planted|payment-1/);
+    expect(texts.join()).not.toMatch(/planted|use-1|grant-1/);
     expect(await holder.consume('use-1')).toMatchObject({ ok: false });
     await interceptJobs(holder.stub);
     await holder.grant('grant-1', { units: 1 });
@@ -42,38 +46,74 @@ describe('entitlement of an erased customer', () => {
   it('credits, reinstates and receives nothing of before the erasure again', async () => {
     const holder = newHolder();
     const store = await publish(holder);
-    const [paidAt, now] = [Date.now(), Date.now()];
+    const now = Date.now();
     await holder.credit('payment-1', { units: 5 });
+    await holder.revoke('payment-0');
     await store();
-    await forget(holder, paidAt + 10_000);
-    const again = await holder.credit('payment-1', { units: 5 }, { key: 'a', units: 1 }, now, paidAt);
-    expect(again).toMatchObject({ grantedUnits: 0, remaining: 0, consumption: { by: 'none' } });
-    await holder.revoke('payment-1');
-    await holder.reinstate('payment-1');
-    await holder.credit('payment-2', { units: 5 }, null, now, paidAt);
-    const moved = { to: holder.identity, fromId: 'other', version: 3, at: paidAt, parts: { counted: { units: 3 }, uncounted: null } };
+    await forget(holder);
+    for (const paymentId of ['payment-0', 'payment-1']) {
+      const again = await holder.credit(paymentId, { units: 5 }, { key: 'a', units: 1 });
+      expect(again).toMatchObject({ grantedUnits: 0, remaining: 0, consumption: { by: 'none' } });
+      await holder.revoke(paymentId);
+      await holder.reinstate(paymentId);
+      expect(await holder.credit(paymentId, { units: 5 })).toMatchObject({ grantedUnits: 0 });
+    }
+    const moved = { to: holder.identity, fromId: 'other', version: 3, at: now, parts: { counted: { units: 3 }, uncounted: null } };
     await holder.stub.receive({ now, moved });
     expect(await holder.read()).toBeNull();
-    expect(await holder.credit('payment-3', { units: 2 }, null, now, paidAt + 20_000)).toMatchObject({ grantedUnits: 2, remaining: 2 });
+    expect(await holder.credit('payment-2', { units: 2 })).toMatchObject({ grantedUnits: 2, remaining: 2 });
+    await store();
+    await forget(holder, ['payment-2']);
+    expect(await holder.read()).toMatchObject({ remaining: 2 });
   });
 
-  it('what was granted after the erasure remains, and units of before do not come back', async () => {
+  it('a payment that is kept remains, whenever it was credited, and units of before do not come back', async () => {
     const holder = newHolder();
     const store = await publish(holder);
     await holder.credit('payment-1', { units: 5 });
     const first = await holder.consume('use-1', 3);
-    const through = Date.now();
-    while (Date.now() <= through) await scheduler.wait(1);
+    const listed = await holder.stub.creditedSince({ now: Date.now(), since: Date.now() - 60_000 });
+    expect(listed.paymentIds).toEqual(['payment-1']);
     await holder.credit('payment-2', { units: 4 });
     await holder.consume('use-2', 1);
     await store();
-    expect([await forget(holder, through), await forget(holder, through)]).toEqual([true, true]);
+    // Credited after the list.
+    expect(await holder.stub.forget({ now: Date.now(), tick: listed.tick, kept: [], through: Date.now() })).toBe(true);
+    expect(await holder.read()).toMatchObject({ remaining: 3 });
+    expect(await forget(holder, ['payment-2'])).toBe(true);
     expect(await holder.read()).toMatchObject({ remaining: 3 });
     await holder.refund('refund-1', 'consumptionId' in first ? first.consumptionId : '');
     expect(await holder.read()).toMatchObject({ remaining: 3 });
-    expect(await holder.credit('payment-1', { units: 5 }, null, Date.now(), through)).toMatchObject({ grantedUnits: 0 });
     expect(await holder.consume('use-2', 1)).toMatchObject({ replayed: true });
     expect(await holder.consume('use-3', 4)).toMatchObject({ ok: false });
+  });
+
+  it('a manual grant of before is forgotten, and one that came later remains', async () => {
+    const holder = newHolder();
+    const store = await publish(holder);
+    await holder.grant('grant-1', { units: 5 });
+    const through = Date.now();
+    while (Date.now() <= through) await scheduler.wait(1);
+    await holder.grant('grant-2', { units: 2 });
+    await store();
+    expect(await forget(holder, [], through)).toBe(true);
+    expect(await holder.read()).toMatchObject({ remaining: 2 });
+  });
+
+  it('an entitlement that is parted from the one it was merged into credits again, and nothing of before', async () => {
+    const [holder, survivor] = [newHolder(), newHolder()];
+    const store = await publish(holder);
+    await holder.credit('payment-1', { units: 5 });
+    const into = { customerId: 'survivor', identity: survivor.identity };
+    await holder.stub.mergeAway({ identity: holder.identity, into, now: Date.now() });
+    expect(await holder.credit('payment-2', { units: 1 })).toEqual({ mergedInto: survivor.identity });
+    await store();
+    expect(await holder.stub.part({ now: Date.now() })).toBe(true);
+    expect(await holder.credit('payment-1', { units: 5 })).toMatchObject({ grantedUnits: 0 });
+    expect(await holder.credit('payment-2', { units: 1 })).toMatchObject({ grantedUnits: 1, remaining: 1 });
+    await store();
+    expect(await holder.stub.part({ now: Date.now() })).toBe(true);
+    expect(await holder.read()).toMatchObject({ remaining: 1 });
   });
 
   it('an object without anything shows nothing', async () => {

@@ -187,18 +187,18 @@ describe('settled finality of payments', () => {
       expect(rowsRead()).toBeLessThan(20);
       const now = Date.now();
       // No grant is final, so the object reads them one by one.
-      await object.revoke({ identity, paymentId: 'pay-99999', paidAt: 1, paymentVersion: 1, now });
+      await object.revoke({ identity, paymentId: 'pay-99999', paymentVersion: 1, now });
       expect(rowsRead()).toBeGreaterThan(100_000);
       expect((await object.read({ now }))!.grantedUnits).toBe(100_000);
-      await object.reinstate({ identity, paymentId: 'pay-99999', paidAt: 1, paymentVersion: 1, now });
+      await object.reinstate({ identity, paymentId: 'pay-99999', paymentVersion: 1, now });
       rowsRead();
       for (let from = 0; from < ids.length; from += 1000) {
         await object.finalize({ paymentIds: ids.slice(from, from + 1000), now });
         expect(rowsRead()).toBeLessThan(1100);
       }
-      await object.credit({ identity, paymentId: 'last', paidAt: 1, addition: { units: 1, days: null }, now, consume: null });
+      await object.credit({ identity, paymentId: 'last', addition: { units: 1, days: null }, now, consume: null });
       rowsRead();
-      await object.revoke({ identity, paymentId: 'last', paidAt: 1, paymentVersion: 1, now });
+      await object.revoke({ identity, paymentId: 'last', paymentVersion: 1, now });
       expect(rowsRead()).toBeLessThan(20);
       expect((await object.read({ now }))!.grantedUnits).toBe(100_001);
     });
@@ -228,7 +228,7 @@ describe('caller with a wrong clock', () => {
     setTime(now);
     const { stub, identity } = holder;
     const bought = (paymentId: string, at: number) =>
-      stub.credit({ identity, paymentId, paidAt: at, addition: { units: null, days: 1 }, now: at, consume: null });
+      stub.credit({ identity, paymentId, addition: { units: null, days: 1 }, now: at, consume: null });
     expect(await bought('pay-1', now - DAY)).toMatchObject({ paidThrough: now - 5000 + DAY });
     expect(await holder.read(now + 4000)).toMatchObject({ status: 'active' });
     setTime(now + DAY - 8000);

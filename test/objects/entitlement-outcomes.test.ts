@@ -8,7 +8,7 @@ afterEach(letTimeRun);
 
 describe('outcomes of a payment that the chain dropped and brought back', () => {
   const say = ({ stub, identity }: ReturnType<typeof newHolder>, verb: 'revoke' | 'reinstate', paymentVersion: number) =>
-    stub[verb]({ identity, paymentId: 'payment-1', paidAt: 1, now: Date.now(), paymentVersion });
+    stub[verb]({ identity, paymentId: 'payment-1', now: Date.now(), paymentVersion });
   const left = async ({ stub }: ReturnType<typeof newHolder>) => (await stub.read({ now: Date.now() }))?.remaining ?? null;
 
   it('a delayed older revocation takes nothing back', async () => {

@@ -115,12 +115,8 @@ describe('object of one customer', () => {
     };
     const consume = { identity: misled, key: 'key-1', fingerprint: '', now: 0, input: { units: 1 } };
     expect(await said(one.stub.consume(consume))).toContain('this is the object of');
-    expect(await said(one.stub.revoke({ identity, paymentId: 'pay-1', paidAt: 1, paymentVersion: 1, now: 0 }))).toContain(
-      'this is the object of',
-    );
-    expect(await said(one.stub.reinstate({ identity, paymentId: 'pay-1', paidAt: 1, paymentVersion: 1, now: 0 }))).toContain(
-      'this is the object of',
-    );
+    expect(await said(one.stub.revoke({ identity, paymentId: 'pay-1', paymentVersion: 1, now: 0 }))).toContain('this is the object of');
+    expect(await said(one.stub.reinstate({ identity, paymentId: 'pay-1', paymentVersion: 1, now: 0 }))).toContain('this is the object of');
     expect(await one.stub.read({ now: Date.now() })).toMatchObject({ ...one.identity, remaining: 1, version: 1 });
   });
 });
@@ -176,10 +172,10 @@ describe('payments', () => {
       expect(await credit(`pay-${periods}`, month(periods))).toMatchObject({ paidThrough: through(periods) });
     expect(await credit('pay-2', month(2))).toMatchObject({ paidThrough: through(2) });
     await evictDurableObject(stub);
-    await stub.revoke({ identity, paymentId: 'pay-3', paidAt: 1, paymentVersion: 1, now: Date.now() });
+    await stub.revoke({ identity, paymentId: 'pay-3', paymentVersion: 1, now: Date.now() });
     expect((await stub.read({ now: Date.now() }))?.paidThrough).toBe(through(2));
     await evictDurableObject(stub);
-    await stub.reinstate({ identity, paymentId: 'pay-3', paidAt: 1, paymentVersion: 1, now: Date.now() });
+    await stub.reinstate({ identity, paymentId: 'pay-3', paymentVersion: 1, now: Date.now() });
     expect((await stub.read({ now: Date.now() }))?.paidThrough).toBe(through(3));
   });
 

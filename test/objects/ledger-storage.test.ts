@@ -215,7 +215,6 @@ describe('nearly full object', () => {
       const credit = {
         identity,
         paymentId: 'pay-1',
-        paidAt: now,
         addition: { units: 5 },
         now,
         consume: { key: 'settle-1', units: 1, isAnswered: false },

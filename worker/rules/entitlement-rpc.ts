@@ -85,8 +85,6 @@ export type RefundAnswer =
 export interface Credit extends Called {
   identity: EntitlementKey;
   paymentId: string;
-  /** Time of the payment. One of before an erasure of the customer adds nothing. */
-  paidAt: number;
   addition: Addition;
   /**
    * `key` identifies the consumer: a payment's first use belongs to one caller. `isAnswered`: the payment's success was already
@@ -110,7 +108,6 @@ export interface CreditAnswer {
 export interface PaymentCall extends Called {
   identity: EntitlementKey;
   paymentId: string;
-  paidAt: number;
   /** Payment version read by the caller. A call with an older version than the object has seen changes nothing. */
   paymentVersion: number;
 }
@@ -138,6 +135,14 @@ export interface Moved {
 export interface MergeCall extends Called {
   identity: EntitlementKey;
   into: MergeTarget;
+}
+
+export interface ForgetCall extends Called {
+  /** Number up to which payments are forgotten, but for those that are `kept`. */
+  tick: number;
+  kept: readonly string[];
+  /** Time up to which all else is forgotten. */
+  through: number;
 }
 
 export interface EntitlementRpc {
@@ -172,11 +177,15 @@ export interface EntitlementRpc {
   /** Acknowledges what the database stores. Safe if late, repeated or out of order. */
   published(projected: Projected): Promise<void>;
   read(called: Called): Promise<EntitlementSnapshot | null>;
+  /** Payments that were credited since a time, and the number of the newest one. */
+  creditedSince(call: Called & { since: number }): Promise<{ tick: number; paymentIds: string[] }>;
   /**
-   * Forgets the customer, all keys, and what was granted up to `through`, for good. Versions and ids of consumptions go on. False while an
-   * event waits to be stored.
+   * Forgets the erased customer: its keys, a merge, and what it was granted, for good. Versions and ids of consumptions go on. False while
+   * an event waits to be stored.
    */
-  forget(call: Called & { through: number }): Promise<boolean>;
+  forget(call: ForgetCall): Promise<boolean>;
+  /** Ends the merge into another customer, and forgets what was granted before. False while an event waits to be stored. */
+  part(called: Called): Promise<boolean>;
   /** Deletes a sandbox entitlement permanently. Throws for a live one. */
   erase(): Promise<void>;
 }

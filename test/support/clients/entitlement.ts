@@ -45,23 +45,10 @@ export function newHolder({ merchantId = crypto.randomUUID() as string, customer
       holder.stub.grant(operation(key, { addition, reason: 'test' }, now)),
     refund: async (key: string, consumptionId: string, now = Date.now()): Promise<RefundAnswer> =>
       holder.stub.refund(operation(key, { consumptionId, reason: 'test' }, now)),
-    credit: async (
-      paymentId: string,
-      addition: Addition,
-      use: Pick<KeyedUse, 'key' | 'units'> | null = null,
-      now = Date.now(),
-      paidAt = now,
-    ) =>
-      (await holder.stub.credit({
-        identity,
-        paymentId,
-        paidAt,
-        addition,
-        consume: use && { ...use, isAnswered: false },
-        now,
-      })) as CreditAnswer,
-    revoke: (paymentId: string, now = Date.now()) => holder.stub.revoke({ identity, paymentId, paidAt: now, paymentVersion: 1, now }),
-    reinstate: (paymentId: string, now = Date.now()) => holder.stub.reinstate({ identity, paymentId, paidAt: now, paymentVersion: 1, now }),
+    credit: async (paymentId: string, addition: Addition, use: Pick<KeyedUse, 'key' | 'units'> | null = null, now = Date.now()) =>
+      (await holder.stub.credit({ identity, paymentId, addition, consume: use && { ...use, isAnswered: false }, now })) as CreditAnswer,
+    revoke: (paymentId: string, now = Date.now()) => holder.stub.revoke({ identity, paymentId, paymentVersion: 1, now }),
+    reinstate: (paymentId: string, now = Date.now()) => holder.stub.reinstate({ identity, paymentId, paymentVersion: 1, now }),
     finalize: (paymentIds: string[], now = Date.now()) => holder.stub.finalize({ paymentIds, now }),
     read: async (now = Date.now()) => holder.stub.read({ now }),
   });

@@ -146,7 +146,8 @@ export async function followMerged(shard: Shard, events: StoredEvent[]): Promise
       const into = await findOwnRow(ctx, object.customer_id as CustomerId);
       for (const id of object.merged_from.filter((one) => !previous.merged_from.includes(one))) {
         const from = await findOwnRow(ctx, id as CustomerId);
-        if (from && into) await moveHoldings(ctx, from, into);
+        // An erasure may have parted them since.
+        if (from && into && from.mergedInto === into.id) await moveHoldings(ctx, from, into);
       }
     } catch (error) {
       shard.note(`merge of ${object.customer_id}: ${formatErrorChain(error)}`);

@@ -13,8 +13,6 @@ import { listPaid, type Paid } from './store.ts';
 const buyerOf = ({ customerRef, customerWallet, payerWallet }: Paid): Customer =>
   customerRef === null ? { walletAddress: customerWallet ?? payerWallet! } : { customerRef };
 
-const paidAtOf = ({ confirmedAt, createdAt }: Paid): number => confirmedAt ?? createdAt;
-
 export const entitlementKeyOfPaid = (paid: Paid): EntitlementKey => entitlementKeyOf(paid, paid.productId, buyerOf(paid));
 
 /** Credits a payment to its buyer's entitlement. Idempotent by payment. */
@@ -22,7 +20,7 @@ export async function creditPayment(ctx: Ctx, paid: Paid, consume: Credit['consu
   const identity = entitlementKeyOfPaid(paid);
   const { usageUnits: units, accessPeriodDays: days, periodEndsAt: through } = paid.terms;
   const addition = { units, days, ...(through === undefined ? {} : { through }) };
-  const credit = { paymentId: paid.id, paidAt: paidAtOf(paid), addition, consume, ...calledBy(ctx) };
+  const credit = { paymentId: paid.id, addition, consume, ...calledBy(ctx) };
   return callMerged<CreditAnswer>(ctx, identity, (object, identity) => object.credit({ ...credit, identity }));
 }
 
@@ -117,7 +115,6 @@ type Read = Paid & { version: number; orphanedAt: number | null; accessRevokedAt
 const callOf = (ctx: Ctx, payment: Read): PaymentCall => ({
   identity: entitlementKeyOfPaid(payment),
   paymentId: payment.id,
-  paidAt: paidAtOf(payment),
   paymentVersion: payment.version,
   ...calledBy(ctx),
 });

@@ -20,8 +20,6 @@ export const listPaid = (db: Db, paymentIds: PaymentId[]) =>
       customerWallet: payments.customerWallet,
       payerWallet: payments.payerWallet,
       terms: payments.terms,
-      createdAt: payments.createdAt,
-      confirmedAt: payments.confirmedAt,
       orphanedAt: payments.orphanedAt,
       accessRevokedAt: payments.accessRevokedAt,
       version: payments.version,
@@ -129,4 +127,11 @@ export async function findSurvivor(db: Db, id: CustomerId): Promise<{ id: Custom
     .from(customers)
     .where(sql`${customers.id} = (SELECT merged_into FROM customers WHERE id = ${currentId(id)})`);
   return row ? { id: row.id, customer: row.ref === null ? { walletAddress: row.wallet! } : { customerRef: row.ref } } : null;
+}
+
+/** Finds out whether an erasure has parted a customer from the one that it had been merged into. */
+export async function isParted(db: Db, id: CustomerId): Promise<boolean> {
+  const isMerged = sql`EXISTS (SELECT 1 FROM customers WHERE id = ${currentId(id)} AND merged_into IS NOT NULL)`;
+  const parted = sql`${eq(customers.id, id)} AND erased_at IS NOT NULL AND NOT ${isMerged}`;
+  return (await db.select({ one: sql`1` }).from(customers).where(parted)).length > 0;
 }

@@ -174,6 +174,5 @@ export const toPaidPurchase = (settlement: Settlement): Parameters<typeof credit
   ...settlement,
   id: settlement.paymentId,
   productId: settlement.productId!,
-  confirmedAt: null,
   terms: { ...settlement.terms, successUrl: null },
 });

@@ -1,6 +1,5 @@
 import { and, eq, inArray, lte, type SQL, sql } from 'drizzle-orm';
 import type { EntitlementId, ProductId } from '#core/ids.ts';
-
 import type { Scope } from '#platform/context.ts';
 import { abortIf, abortIfExists, type Write } from '#platform/db/commit.ts';
 import { rowsOf } from '#platform/db/page.ts';
@@ -13,16 +12,21 @@ import { type Placement, placements } from '#platform/db/tables/office/placement
 import { payments } from '#platform/db/tables/payments.ts';
 import { casUpdate, stepRows, updateUnversioned } from '#platform/db/versioned.ts';
 import type { Customer } from '#rules/balance.ts';
+import { isPaidBefore } from './rows.store.ts';
 
 const isOfKey = (scope: Scope, key: Customer): SQL => rowsOf(memberships, scope, [[memberships.customerKey, keyTextOf(key)]]);
 const isRunning = inArray(memberships.status, ['active', 'grace']);
 
-export const listRunning = (scope: Scope, keys: readonly Customer[], max: number): Promise<Membership[]> =>
+/** Lists memberships of these customers that run: with `is` some of them. */
+export const listRunning = (scope: Scope, keys: readonly Customer[], max: number, is?: SQL): Promise<Membership[]> =>
   scope.db
     .select()
     .from(memberships)
-    .where(and(rowsOf(memberships, scope), inArray(memberships.customerKey, keys.map(keyTextOf)), isRunning))
+    .where(and(rowsOf(memberships, scope), inArray(memberships.customerKey, keys.map(keyTextOf)), isRunning, is))
     .limit(max);
+
+/** SQL condition: the last purchase of a membership is none of the next customer's. */
+export const isBoughtBefore = (erasing: Erasing): SQL => isPaidBefore(erasing, memberships.lastPaymentId);
 
 /** Plans that a batch aborts while a membership of the customer runs. */
 export const abortIfMember = (scope: Scope, keys: readonly Customer[]): Write[] =>
@@ -34,29 +38,25 @@ export const rekeyMemberships = (scope: Scope, { key, erased }: ErasedKey): Writ
     ? [stepRows(scope.db, memberships, { customerKey: keyTextOf(erased), customerRef: erased.customerRef }, isOfKey(scope, key))]
     : [];
 
+const hasNames = sql`(${memberships.email} IS NOT NULL OR ${memberships.deliverTo} IS NOT NULL
+  OR ${placements.membershipId} IS NULL AND ${memberships.delivery} IS NOT NULL
+  OR ${placements.membershipId} IS NOT NULL AND coalesce(${placements.grant} ->> '$.isErased', 0) = 0)`;
+
 export interface HeldMembership {
   membership: Membership;
   placement: Placement | null;
 }
 
 /**
- * Lists memberships that name the customer or a recipient, with their delivery. Those of a reference have the key of the erased customer, and
- * one of a wallet that was changed since the request is the next customer's.
+ * Lists memberships of before that name the customer or a recipient, with their delivery. Those of a reference have the key of the erased
+ * customer.
  */
-export const listUnerasedMembers = ({ ctx, until }: Erasing, { erased }: ErasedKey, max: number): Promise<HeldMembership[]> =>
-  ctx.db
+export const listUnerasedMembers = (erasing: Erasing, { erased }: ErasedKey, max: number): Promise<HeldMembership[]> =>
+  erasing.ctx.db
     .select({ membership: memberships, placement: placements })
     .from(memberships)
     .leftJoin(placements, eq(placements.membershipId, memberships.id))
-    .where(
-      and(
-        isOfKey(ctx, erased),
-        'customerRef' in erased ? undefined : lte(memberships.updatedAt, until),
-        sql`(${memberships.email} IS NOT NULL OR ${memberships.deliverTo} IS NOT NULL
-          OR ${placements.membershipId} IS NULL AND ${memberships.delivery} IS NOT NULL
-          OR ${placements.membershipId} IS NOT NULL AND coalesce(${placements.grant} ->> '$.isErased', 0) = 0)`,
-      ),
-    )
+    .where(and(isOfKey(erasing.ctx, erased), isBoughtBefore(erasing), hasNames))
     .limit(max);
 
 /**
@@ -126,15 +126,12 @@ const isOldCopy = ({ ctx, until }: Erasing, { key }: ErasedKey): SQL =>
     'customerRef' in key ? eq(entitlements.customerRef, key.customerRef) : eq(entitlements.walletAddress, key.walletAddress)
   }`;
 
-/** Plans the deletion of copies of before, which a late message may have brought back. */
-export const deleteOldCopies = (erasing: Erasing): Write[] =>
-  erasing.keys.map((key) => erasing.ctx.db.delete(entitlements).where(isOldCopy(erasing, key)));
-
-/** Plans that a batch aborts while a membership or entitlement of before has a reference of before. */
+/** Plans that a batch aborts while a membership of before runs or has names, or an entitlement has a copy of before. */
 export const abortIfHeld = (erasing: Erasing): Write[] =>
-  erasing.keys.flatMap((key) => [
-    ...('customerRef' in key.key
-      ? [abortIfExists(erasing.ctx, memberships, and(isOfKey(erasing.ctx, key.key), lte(memberships.createdAt, erasing.until)))]
-      : []),
-    abortIfExists(erasing.ctx, entitlements, isOldCopy(erasing, key)),
-  ]);
+  erasing.keys.flatMap((one) => {
+    const isLeft = sql`(${isRunning} OR ${memberships.email} IS NOT NULL OR ${memberships.deliverTo} IS NOT NULL)`;
+    return [
+      abortIfExists(erasing.ctx, memberships, and(isOfKey(erasing.ctx, one.erased), isLeft, isBoughtBefore(erasing))),
+      abortIfExists(erasing.ctx, entitlements, isOldCopy(erasing, one)),
+    ];
+  });

@@ -19,7 +19,7 @@ import { CUSTOMER } from '#rules/states.ts';
 import { abortIfMember, listRunning, rekeyMemberships } from './access.store.ts';
 import { hasPaidSinceErasure, isErasedRefTaken, planBegin } from './customer.store.ts';
 import { planEndedAccess } from './end-access.ts';
-import { abortIfPending, findPending, planEndedCheckouts } from './pending.store.ts';
+import { abortIfDecided, abortIfPending, findPending, listDecided, planEndedCheckouts } from './pending.store.ts';
 
 /** Running memberships that an erasure ends in its batch. A sweep ends the others. */
 const MEMBERSHIPS_MAX = 25;
@@ -28,6 +28,10 @@ const MEMBERSHIPS_MAX = 25;
 const TAKEN_WITHIN_MS = 2 * MINUTE;
 /** Longer than any call that began before the request. */
 const CALLS_END_MS = MINUTE;
+/** A confirmation that is stored now has read a time after this one. */
+const DECIDED_WITHIN_MS = 2 * CALLS_END_MS;
+/** Payments of one customer in that time. */
+const DECIDED_MAX = 2_000;
 
 const conflict = (reason: string, detail: string): ApiError => new ApiError('state_conflict', { detail, meta: { reason } });
 
@@ -63,7 +67,7 @@ async function planErasure(ctx: Scope, before: ShownCustomer, endsAccess: boolea
   const rows = [before.row, ...before.merged];
   const keys = rows.map(customerKeyOf);
   for (const key of keys) {
-    const running = await findRunning(ctx, key);
+    const running = await findRunning(ctx, key, false);
     if (running) throw conflict(running, 'End the native subscription or metered session of the customer first.');
     if (await findPending(ctx, key)) throw conflict('payment_pending', 'A payment of the customer is under way. Repeat in some minutes.');
   }
@@ -71,7 +75,10 @@ async function planErasure(ctx: Scope, before: ShownCustomer, endsAccess: boolea
   if (!endsAccess && (held.length > 0 || (await hasAccess(ctx, keys))))
     throw conflict('active_access', 'The customer has access. Send end_access: true to end it with the erasure.');
   const ended = held.map((membership) => planEndedAccess(ctx, membership));
-  const progress = newProgress(ctx, rows, await chooseKeys(ctx, rows));
+  const since = ctx.now - DECIDED_WITHIN_MS;
+  const decided = await listDecided(ctx, keys, since, DECIDED_MAX);
+  if (decided.length === DECIDED_MAX) throw conflict('payment_pending', 'The customer pays just now. Repeat in some minutes.');
+  const progress = { ...newProgress(ctx, rows, await chooseKeys(ctx, rows)), decided, decidedSince: since };
   const active = before.row.status === 'erased' ? CUSTOMER.next(before.row.status, 'return') : before.row.status;
   const status = CUSTOMER.next(active, 'beginErasure');
   const shown = { email: null, name: null, company: null, metadata: {}, emails: [] };
@@ -81,7 +88,8 @@ async function planErasure(ctx: Scope, before: ShownCustomer, endsAccess: boolea
     events: ended.flatMap(({ events }) => events),
     writes: [
       ...(endsAccess ? [] : abortIfMember(ctx, keys)),
-      ...keys.flatMap((key) => [...abortIfRunning(ctx, key), ...abortIfPending(ctx, key)]),
+      ...abortIfDecided(ctx, keys, since, decided),
+      ...keys.flatMap((key) => [...abortIfRunning(ctx, key, false), ...abortIfPending(ctx, key)]),
       ...planBegin(ctx, rows, progress),
       ...ended.flatMap(({ writes }) => writes),
       ...progress.keys.flatMap((key) => [...rekeyMemberships(ctx, key), ...planEndedCheckouts(ctx, key.key)]),
@@ -121,10 +129,12 @@ async function chooseKeys(ctx: Scope, rows: readonly CustomerRow[]): Promise<Era
   return chosen;
 }
 
-function newProgress(ctx: Scope, rows: readonly CustomerRow[], keys: ErasedKey[]): ErasureProgress {
+type Begun = Omit<ErasureProgress, 'decided' | 'decidedSince'>;
+
+function newProgress(ctx: Scope, rows: readonly CustomerRow[], keys: ErasedKey[]): Begun {
   const noted = rows.flatMap(({ email, company, emails }) => [email ?? [], company?.email ?? [], ...emails].flat());
   const emails = [...new Set(noted.map((email) => email.toLowerCase()))];
   const { now: until, wallNow: requestedAt } = ctx;
   const times = { requestedAt, takenAt: requestedAt + TAKEN_WITHIN_MS, callsEndAt: requestedAt + CALLS_END_MS, until };
-  return { step: 0, after: null, ...times, keys, actSeq: 0, entrySeq: 0, emails };
+  return { step: 0, after: null, isLast: false, ...times, keys, actSeq: 0, entrySeq: 0, emails };
 }

@@ -2,29 +2,35 @@ import type { EntitlementId } from '#core/ids.ts';
 import { callEntitlement, calledBy, entitlementKeyOf } from '#features/entitlements/entitlement.ts';
 import { askSession } from '#features/metered/session.ts';
 import type { Erasing } from '#platform/db/search/erasing.ts';
-import { deleteOldCopies, deleteOldCopy, listPossibleProducts } from './access.store.ts';
-import { listNamedSessions, renameSession } from './rows.store.ts';
-import { isLastPass, type Stepped, storeWrites } from './step.ts';
+import { deleteOldCopy, listPossibleProducts } from './access.store.ts';
+import { listNamedSessions, listNextPayments, renameSession } from './rows.store.ts';
+import { type Stepped, storeWrites } from './step.ts';
 
-const PRODUCTS_MAX = 20;
+/** Objects that a step asks at most, each three times. */
+const OBJECTS_MAX = 60;
 
-/**
- * Has the objects of entitlements forget the customer, also those of the erased reference, which get no payment of before. Deletes their
- * copies, and in the last pass those that a late message brought back.
- */
+/** Has the objects of entitlements forget the customer, and deletes their copies. */
 export async function forgetEntitlements(erasing: Erasing): Promise<Stepped> {
-  const { ctx, keys, progress, until } = erasing;
-  if (isLastPass(erasing) && progress.after === null) await storeWrites(erasing, deleteOldCopies(erasing));
-  const products = await listPossibleProducts(erasing, progress.after ?? '', PRODUCTS_MAX);
+  const { ctx, keys, progress } = erasing;
+  const named = keys.flatMap(({ key, erased }) => ('customerRef' in key ? [key, erased] : [key]));
+  const max = Math.max(1, Math.floor(OBJECTS_MAX / named.length));
+  const products = await listPossibleProducts(erasing, progress.after ?? '', max);
   for (const productId of products)
-    for (const key of keys.flatMap(({ key, erased }) => ('customerRef' in key ? [key, erased] : [key]))) {
+    for (const key of named) {
       const { entitlementId } = entitlementKeyOf(ctx, productId, key);
-      const call = { ...calledBy(ctx), through: until };
-      const isForgotten = await callEntitlement(ctx, ctx, entitlementId, (object) => object.forget(call));
-      if (!isForgotten) return { after: progress.after, isWaiting: true };
+      if (!(await forgetEntitlement(erasing, entitlementId))) return { after: progress.after, isWaiting: true };
       await storeWrites(erasing, [deleteOldCopy(erasing, entitlementId as EntitlementId)]);
     }
-  return { after: products.length < PRODUCTS_MAX ? null : products.at(-1)! };
+  return { after: products.length < max ? null : products.at(-1)! };
+}
+
+/** The database knows whether a payment of the minutes around the request is the next customer's. */
+async function forgetEntitlement(erasing: Erasing, entitlementId: string): Promise<boolean> {
+  const { ctx, progress, until: through } = erasing;
+  const since = { ...calledBy(ctx), since: progress.decidedSince };
+  const { tick, paymentIds } = await callEntitlement(ctx, ctx, entitlementId, (object) => object.creditedSince(since));
+  const call = { ...calledBy(ctx), tick, kept: await listNextPayments(erasing, paymentIds), through };
+  return callEntitlement(ctx, ctx, entitlementId, (object) => object.forget(call));
 }
 
 const SESSIONS_MAX = 20;

@@ -1,7 +1,10 @@
 import { and, eq, inArray, type SQL, sql } from 'drizzle-orm';
+import type { PaymentId } from '#core/ids.ts';
 import type { Scope } from '#platform/context.ts';
+import { amongIds, setOf } from '#platform/db/among.ts';
 import { abortIfExists, type Write } from '#platform/db/commit.ts';
 import { rowsOf } from '#platform/db/page.ts';
+import { paidFor } from '#platform/db/search/customer.ts';
 import { payments } from '#platform/db/tables/payments.ts';
 import { settlements } from '#platform/db/tables/settlements.ts';
 import { stepRows } from '#platform/db/versioned.ts';
@@ -11,8 +14,13 @@ import type { Customer } from '#rules/balance.ts';
 function pending(scope: Scope, key: Customer): { table: typeof payments | typeof settlements; where: SQL }[] {
   const isOpen = sql`status = 'pending' AND next_check_at IS NOT NULL AND status <> 'settled' AND ${sql.raw(`livemode = ${scope.livemode ? 1 : 0}`)}`;
   if ('walletAddress' in key) {
-    const isTheirs = sql`${eq(settlements.payerWallet, key.walletAddress)} AND customer_ref IS NULL AND status <> 'settled'`;
-    return [{ table: settlements, where: sql`${rowsOf(settlements, scope)} AND ${isTheirs} AND status = 'pending'` }];
+    const { walletAddress: wallet } = key;
+    const isPayer = sql`${eq(settlements.payerWallet, wallet)} AND coalesce(customer_wallet, ${wallet}) = ${wallet} AND status <> 'settled'`;
+    const isNamed = sql`${isOpen} AND ${eq(settlements.merchantId, scope.merchantId)} AND ${eq(settlements.customerWallet, wallet)}`;
+    return [
+      { table: settlements, where: sql`${rowsOf(settlements, scope)} AND ${isPayer} AND customer_ref IS NULL AND status = 'pending'` },
+      { table: settlements, where: sql`${isNamed} AND customer_ref IS NULL` },
+    ];
   }
   return [
     {
@@ -26,6 +34,28 @@ function pending(scope: Scope, key: Customer): { table: typeof payments | typeof
   ];
 }
 
+/** Conditions of a customer's confirmed payments since a time, each with an index. */
+const confirmedSince = (scope: Scope, keys: readonly Customer[], since: number): SQL[] => {
+  const refs = keys.flatMap((key) => ('customerRef' in key ? [key.customerRef] : []));
+  const wallets = keys.flatMap((key) => ('walletAddress' in key ? [key.walletAddress] : []));
+  return [sql`${payments.customerRef} IN ${setOf(refs)}`, ...paidFor(payments, wallets)].map(
+    (isTheirs) =>
+      sql`${rowsOf(payments, scope)} AND ${isTheirs} AND +status = 'CONFIRMED' AND coalesce(confirmed_at, created_at) > ${since}`,
+  );
+};
+
+/** Lists the newest confirmed payments of a customer, up to `max`. */
+export async function listDecided(scope: Scope, keys: readonly Customer[], since: number, max: number): Promise<PaymentId[]> {
+  const ids: PaymentId[] = [];
+  for (const where of confirmedSince(scope, keys, since))
+    ids.push(...(await scope.db.select({ id: payments.id }).from(payments).where(where).limit(max)).map(({ id }) => id));
+  return ids.slice(0, max);
+}
+
+/** Plans that a batch aborts if another payment was confirmed meanwhile. */
+export const abortIfDecided = (scope: Scope, keys: readonly Customer[], since: number, known: readonly PaymentId[]): Write[] =>
+  confirmedSince(scope, keys, since).map((where) => abortIfExists(scope, payments, and(where, sql`NOT ${amongIds(payments.id, known)}`)));
+
 /** Finds out whether money of the customer is under way. */
 export async function findPending(scope: Scope, key: Customer): Promise<boolean> {
   for (const { table, where } of pending(scope, key)) {
@@ -38,14 +68,14 @@ export async function findPending(scope: Scope, key: Customer): Promise<boolean>
 export const abortIfPending = (scope: Scope, key: Customer): Write[] =>
   pending(scope, key).map(({ table, where }) => abortIfExists(scope, table, where));
 
-/** Plans the end of unpaid checkouts of a reference: money that comes later is unmatched. */
+/** Plans the end of unpaid checkouts of a reference, without the time for late payments: money that is sent later is unmatched. */
 export const planEndedCheckouts = (scope: Scope, key: Customer): Write[] =>
   'customerRef' in key
     ? [
         stepRows(
           scope.db,
           payments,
-          { expiresAt: sql`min(expires_at, ${scope.now})` },
+          { expiresAt: sql`min(expires_at, ${scope.now})`, lateGraceSeconds: 0 },
           and(rowsOf(payments, scope, [[payments.customerRef, key.customerRef]]), sql`+${inArray(payments.status, ['PENDING_SIGNATURE'])}`),
         ),
       ]

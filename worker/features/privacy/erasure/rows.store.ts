@@ -1,7 +1,7 @@
 import { and, asc, eq, gt, inArray, lte, or, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import type { AuthorizationId, MailId, MeteredSessionId, PaymentId, ReceiptId } from '#core/ids.ts';
-import { amongIds, setOf } from '#platform/db/among.ts';
+import { amongIds, digitsOf, setOf } from '#platform/db/among.ts';
 import { abortIfExists, type Write } from '#platform/db/commit.ts';
 import { rowsOf } from '#platform/db/page.ts';
 import { paidFor } from '#platform/db/search/customer.ts';
@@ -30,15 +30,29 @@ const HAS_NAMES = sql`(email IS NOT NULL OR terms -> '$.metadata' IS NOT NULL OR
 const isPaidBy = (table: typeof payments | typeof archivedPayments, key: Customer): SQL =>
   'customerRef' in key ? eq(table.customerRef, key.customerRef) : or(...paidFor(table, [key.walletAddress]))!;
 
-/** SQL condition: a payment of before. One that a wallet made later is the next customer's. */
-const isOfBefore = (table: typeof payments | typeof archivedPayments, key: Customer, until: number): SQL =>
-  'customerRef' in key ? sql`+${lte(table.createdAt, until)}` : sql`coalesce(${table.confirmedAt}, ${table.createdAt}) <= ${until}`;
+const IS_OPEN = sql`+${inArray(payments.status, ['PENDING_SIGNATURE', 'PENDING_CONFIRMATION'])}`;
+
+/** SQL condition: a payment of before. One of which the confirmation was stored later is the next customer's, and an open one is not decided. */
+export const isOfBefore = (
+  { until, progress: { decided, decidedSince } }: Erasing,
+  table: typeof payments | typeof archivedPayments,
+): SQL =>
+  table === payments
+    ? sql`CASE status WHEN 'FAILED' THEN ${payments.createdAt} <= ${until}
+        WHEN 'CONFIRMED' THEN coalesce(${payments.confirmedAt}, ${payments.createdAt}) <= ${decidedSince} OR ${amongIds(payments.id, decided)}
+        ELSE false END`
+    : sql`${lte(table.confirmedAt, until)}`;
+
+/** SQL condition: the payment of a row is none of the next customer's. */
+export const isPaidBefore = (erasing: Erasing, paymentId: SQLiteColumn): SQL =>
+  sql`NOT EXISTS (SELECT 1 FROM ${payments} WHERE ${payments.id} = ${paymentId} AND NOT (${isOfBefore(erasing, payments)}))`;
 
 /** SQL conditions of a customer's rows that are not erased yet, each with an index. */
-function unerased({ ctx, until }: Erasing, { key }: ErasedKey): SQL[] {
+function unerased(erasing: Erasing, { key }: ErasedKey): SQL[] {
+  const { ctx } = erasing;
   const isTheirs = 'customerRef' in key ? [eq(payments.customerRef, key.customerRef)] : paidFor(payments, [key.walletAddress]);
   const isNamed = 'customerRef' in key ? sql`true` : HAS_NAMES;
-  return isTheirs.map((isIt) => sql`${rowsOf(payments, ctx)} AND ${isIt} AND ${isNamed} AND ${isOfBefore(payments, key, until)}`);
+  return isTheirs.map((isIt) => sql`${rowsOf(payments, ctx)} AND ${isIt} AND ${isNamed} AND ${isOfBefore(erasing, payments)}`);
 }
 
 /** Plans the erasure of payments, and of the sessions by which their buyers proved an identity or were handed off. */
@@ -62,9 +76,10 @@ export async function planPayments(erasing: Erasing): Promise<Write[]> {
 }
 
 /** SQL of the receipts of a customer with rows that are erased already. */
-const receiptIds = ({ ctx, until }: Erasing, { erased }: ErasedKey): SQL => {
+const receiptIds = (erasing: Erasing, { erased }: ErasedKey): SQL => {
+  const { ctx } = erasing;
   const of = (table: typeof payments | typeof archivedPayments): SQL =>
-    sql`${rowsOf(table, ctx)} AND (${isPaidBy(table, erased)}) AND ${isOfBefore(table, erased, until)}`;
+    sql`${rowsOf(table, ctx)} AND (${isPaidBy(table, erased)}) AND ${isOfBefore(erasing, table)}`;
   return sql`SELECT ${payments.receiptId} FROM ${payments} WHERE ${of(payments)}
     UNION ALL SELECT r.id FROM ${archivedPayments} JOIN archived_receipts r ON r.payment_id = ${archivedPayments.id} WHERE ${of(archivedPayments)}`;
 };
@@ -89,25 +104,31 @@ export const listNamedSessions = ({ ctx, until }: Erasing, customerRef: string, 
 export const renameSession = ({ ctx }: Erasing, id: MeteredSessionId, customerRef: string): Write =>
   ctx.db.update(meteredSessions).set({ customerRef }).where(eq(meteredSessions.id, id));
 
+/** SQL condition: a subscription of before, as its first payment is. An open checkout is not decided. */
+const isSubscribedBefore = (erasing: Erasing): SQL =>
+  sql`${subscriptionAuthorizations.status} <> 'pending' AND ${isPaidBefore(erasing, subscriptionAuthorizations.paymentId)}`;
+
 /** Plans the erasure of a reference where rows have no other personal data, or are deleted. */
-function planReferences({ ctx, until }: Erasing, from: string, customerRef: string): Write[] {
+function planReferences(erasing: Erasing, from: string, customerRef: string): Write[] {
+  const { ctx, until } = erasing;
   const { db, now } = ctx;
   const of = (table: { merchantId: SQLiteColumn; livemode: SQLiteColumn; customerRef: SQLiteColumn; createdAt: SQLiteColumn }): SQL =>
     sql`${eq(table.merchantId, ctx.merchantId)} AND ${eq(table.livemode, ctx.livemode)} AND ${eq(table.customerRef, from)}
       AND +${lte(table.createdAt, until)}`;
-  const upTo = (table: Parameters<typeof of>[0], key: SQLiteColumn): SQL =>
-    sql`${key} IN (SELECT ${key} FROM ${key.table} WHERE ${of(table)} LIMIT ${ROWS_MAX})`;
-  // Under way, or failed some days ago. Each of the two conditions has an index.
-  const unsettled = (is: SQL): SQL => and(is, of(settlements))!;
+  const upTo = (table: Parameters<typeof of>[0], key: SQLiteColumn, is = sql`true`): SQL =>
+    sql`${key} IN (SELECT ${key} FROM ${key.table} WHERE ${of(table)} AND ${is} LIMIT ${ROWS_MAX})`;
   return [
     db.update(archivedPayments).set({ customerRef }).where(upTo(archivedPayments, archivedPayments.id)),
-    db.update(settlements).set({ customerRef }).where(unsettled(sql`status <> 'settled' AND next_check_at IS NOT NULL`)),
-    db.update(settlements).set({ customerRef }).where(unsettled(sql`status = 'failed' AND next_check_at IS NULL`)),
+    // The index holds those of some days.
+    db
+      .update(settlements)
+      .set({ customerRef })
+      .where(sql`status = 'failed' AND next_check_at IS NULL AND ${of(settlements)}`),
     stepRows(
       db,
       subscriptionAuthorizations,
       { customerRef, email: null, terms: NAMELESS_TERMS },
-      upTo(subscriptionAuthorizations, subscriptionAuthorizations.id),
+      upTo(subscriptionAuthorizations, subscriptionAuthorizations.id, isSubscribedBefore(erasing)),
     ),
     stepRows(
       db,
@@ -120,24 +141,24 @@ function planReferences({ ctx, until }: Erasing, from: string, customerRef: stri
 }
 
 /** Plans the same for a wallet, which stays: addresses and identities alone are erased. */
-const planWallet = ({ ctx, until }: Erasing, wallet: string): Write[] => [
+const planWallet = (erasing: Erasing, wallet: string): Write[] => [
   stepRows(
-    ctx.db,
+    erasing.ctx.db,
     subscriptionAuthorizations,
     { email: null, terms: NAMELESS_TERMS },
     and(
-      rowsOf(subscriptionAuthorizations, ctx, [[subscriptionAuthorizations.subscriberWallet, wallet]]),
-      sql`customer_ref IS NULL AND ${HAS_NAMES}`,
-      lte(subscriptionAuthorizations.createdAt, until),
+      rowsOf(subscriptionAuthorizations, erasing.ctx, [[subscriptionAuthorizations.subscriberWallet, wallet]]),
+      sql`customer_ref IS NULL AND ${HAS_NAMES} AND ${isSubscribedBefore(erasing)}`,
+      lte(subscriptionAuthorizations.createdAt, erasing.until),
     ),
   ),
-  ctx.db
+  erasing.ctx.db
     .delete(handoffs)
     .where(
       and(
-        rowsOf(handoffs, ctx, [[handoffs.walletAddress, wallet]]),
+        rowsOf(handoffs, erasing.ctx, [[handoffs.walletAddress, wallet]]),
         sql`payment_id IS NULL AND customer_ref IS NULL`,
-        lte(handoffs.createdAt, until),
+        lte(handoffs.createdAt, erasing.until),
       ),
     ),
 ];
@@ -190,6 +211,15 @@ const TO_BUYERS = [
   'subscription_stopped',
 ] as const;
 
+/** SQL condition: a payment of the customer, before or after the erasure of its row. Takes few parameters, whatever the number of keys. */
+function isOwnPayment(erasing: Erasing, table: typeof payments | typeof archivedPayments): SQL {
+  const { refs, wallets } = erasing.customer;
+  const isNamed = sql`${table.customerRef} IN ${setOf([...refs.keys(), ...refs.values()])}`;
+  const digits = JSON.stringify([...wallets].map((wallet) => digitsOf(table.payerWallet, wallet)));
+  const isPayer = sql`customer_ref IS NULL AND coalesce(customer_wallet, payer_wallet) IN (SELECT unhex(value) FROM json_each(${digits}))`;
+  return sql`(${isNamed} OR ${isPayer}) AND ${isOfBefore(erasing, table)}`;
+}
+
 /** Lists emails to a buyer's addresses. */
 const listBuyersMails = ({ ctx, progress }: Erasing, addressKeys: readonly string[]) =>
   ctx.db
@@ -211,40 +241,20 @@ async function listOwnMails(erasing: Erasing, addressKeys: readonly string[]): P
   const found = await listBuyersMails(erasing, addressKeys);
   if (found.length === 0) return [];
   const named = found.map(({ id, facts }) => ({ id, ...(facts as { receipt_id?: ReceiptId; authorization_id?: AuthorizationId }) }));
-  const { ctx, keys, until } = erasing;
-  const isTheirs = (table: typeof subscriptionAuthorizations): SQL[] =>
-    keys.map(({ erased }) =>
-      'customerRef' in erased
-        ? eq(table.customerRef, erased.customerRef)
-        : sql`${eq(table.subscriberWallet, erased.walletAddress)} AND customer_ref IS NULL`,
-    );
+  const { ctx, customer } = erasing;
+  const isSubscriber = sql`(${subscriptionAuthorizations.customerRef} IN ${setOf([...customer.refs.values()])}
+    OR customer_ref IS NULL AND ${subscriptionAuthorizations.subscriberWallet} IN ${setOf([...customer.wallets])})`;
+  const receiptIdsOf = named.flatMap(({ receipt_id }) => receipt_id ?? []);
+  const authorizationIds = named.flatMap(({ authorization_id }) => authorization_id ?? []);
   const [receipts, subscriptions] = await ctx.db.batch([
     ctx.db
       .select({ id: payments.receiptId })
       .from(payments)
-      .where(
-        and(
-          rowsOf(payments, ctx),
-          amongIds(
-            payments.receiptId,
-            named.flatMap(({ receipt_id }) => receipt_id ?? []),
-          ),
-          or(...keys.map(({ erased }) => and(isPaidBy(payments, erased), isOfBefore(payments, erased, until)))),
-        ),
-      ),
+      .where(and(rowsOf(payments, ctx), amongIds(payments.receiptId, receiptIdsOf), isOwnPayment(erasing, payments))),
     ctx.db
       .select({ id: subscriptionAuthorizations.id })
       .from(subscriptionAuthorizations)
-      .where(
-        and(
-          rowsOf(subscriptionAuthorizations, ctx),
-          inArray(
-            subscriptionAuthorizations.id,
-            named.flatMap(({ authorization_id }) => authorization_id ?? []),
-          ),
-          or(...isTheirs(subscriptionAuthorizations)),
-        ),
-      ),
+      .where(and(rowsOf(subscriptionAuthorizations, ctx), amongIds(subscriptionAuthorizations.id, authorizationIds), isSubscriber)),
   ]);
   const own = new Set<string | null>([...receipts, ...subscriptions].map(({ id }) => id));
   return named.flatMap(({ id, receipt_id, authorization_id }) =>
@@ -281,28 +291,55 @@ export async function planEmails(erasing: Erasing, buyerKeys: readonly Uint8Arra
   ];
 }
 
-/** Plans that a batch aborts while a payment is under a reference of before. */
-export const abortIfPaid = ({ ctx, keys, until }: Erasing): Write[] =>
-  keys.flatMap(({ key }) => {
-    const ref = refIn(key);
-    return ref === null
-      ? []
-      : [abortIfExists(ctx, payments, and(rowsOf(payments, ctx, [[payments.customerRef, ref]]), lte(payments.createdAt, until)))];
-  });
+/** Conditions of checkouts and payments of before that still have the reference. `isOpen`: the chain has not decided them. */
+const named = (erasing: Erasing, customerRef: string, isOpen: boolean) => [
+  {
+    table: payments,
+    where: sql`${rowsOf(payments, erasing.ctx, [[payments.customerRef, customerRef]])} AND +${lte(payments.createdAt, erasing.until)}
+      AND ${isOpen ? IS_OPEN : isOfBefore(erasing, payments)}`,
+  },
+  {
+    table: subscriptionAuthorizations,
+    where: sql`${rowsOf(subscriptionAuthorizations, erasing.ctx, [[subscriptionAuthorizations.customerRef, customerRef]])}
+      AND +${lte(subscriptionAuthorizations.createdAt, erasing.until)} AND ${isOpen ? sql`+status = 'pending'` : isSubscribedBefore(erasing)}`,
+  },
+];
+
+const refsOf = ({ keys }: Erasing): string[] => keys.flatMap(({ key }) => refIn(key) ?? []);
+
+/** Finds out whether a checkout of before is open. Its end is certain a minute after the request, if a node answers. */
+export async function hasOpenCheckout(erasing: Erasing): Promise<boolean> {
+  const { db } = erasing.ctx;
+  for (const { table, where } of refsOf(erasing).flatMap((ref) => named(erasing, ref, true)))
+    if ((await db.select({ one: sql`1` }).from(table).where(where).limit(1)).length > 0) return true;
+  return false;
+}
+
+/** Plans that a batch aborts while a payment or subscription of before has a reference of before. */
+export const abortIfPaid = (erasing: Erasing): Write[] =>
+  refsOf(erasing)
+    .flatMap((ref) => [true, false].flatMap((isOpen) => named(erasing, ref, isOpen)))
+    .map(({ table, where }) => abortIfExists(erasing.ctx, table, where));
 
 /** Lists which of these payments the customer made, by the rows before or after their erasure. */
-export async function listOwnPayments({ ctx, keys, until }: Erasing, ids: readonly string[]): Promise<Set<string>> {
+export async function listOwnPayments(erasing: Erasing, ids: readonly string[]): Promise<Set<string>> {
   if (ids.length === 0) return new Set();
   const find = (table: typeof payments | typeof archivedPayments) =>
-    ctx.db
+    erasing.ctx.db
       .select({ id: table.id })
       .from(table)
-      .where(
-        and(
-          amongIds(table.id, ids),
-          or(...keys.flatMap(({ key, erased }) => [key, erased].map((one) => and(isPaidBy(table, one), isOfBefore(table, one, until))))),
-        ),
-      );
-  const found = await ctx.db.batch([find(payments), find(archivedPayments)]);
+      .where(and(rowsOf(table, erasing.ctx), amongIds(table.id, ids), isOwnPayment(erasing, table)));
+  const found = await erasing.ctx.db.batch([find(payments), find(archivedPayments)]);
   return new Set(found.flat().map(({ id }) => id));
+}
+
+/** Lists which of these payments are the next customer's. */
+export async function listNextPayments(erasing: Erasing, ids: readonly string[]): Promise<string[]> {
+  if (ids.length === 0) return [];
+  const isNext = sql`NOT (${isOfBefore(erasing, payments)})`;
+  const found = await erasing.ctx.db
+    .select({ id: payments.id })
+    .from(payments)
+    .where(and(rowsOf(payments, erasing.ctx), amongIds(payments.id, ids), isNext));
+  return found.map(({ id }) => id);
 }

@@ -10,7 +10,8 @@ export interface Stepped {
 
 export const DONE: Stepped = { after: null };
 
-export const isLastPass = ({ ctx, progress }: Erasing): boolean => ctx.wallNow >= progress.callsEndAt;
+/** True in a pass that began after the end of calls from before the request. */
+export const isLastPass = ({ progress }: Erasing): boolean => progress.isLast;
 
 /** Stores the writes of a step. Returns the number of changed rows. */
 export async function storeWrites({ ctx }: Erasing, writes: readonly Write[]): Promise<number> {

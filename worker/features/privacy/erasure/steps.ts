@@ -20,11 +20,11 @@ import type { ActEvent, acts } from '#platform/db/tables/events.ts';
 import type { AuditDetails, AuditEntry } from '#platform/db/tables/office/audit-log.ts';
 import { buyerKeyOf } from '#rules/access/buyers.ts';
 import { eraseCustomerIn, namesCustomer } from '#rules/access/erased-customer.ts';
-import { listRunning, listUnerasedMembers, planErasedMembership } from './access.store.ts';
+import { isBoughtBefore, listRunning, listUnerasedMembers, planErasedMembership } from './access.store.ts';
 import { listEmails } from './customer.store.ts';
 import { planEndedAccess } from './end-access.ts';
 import { forgetEntitlements, renameMeteredSessions } from './objects.ts';
-import { listOwnPayments, planEmails, planEnded, planPayments, planRows, ROWS_MAX } from './rows.store.ts';
+import { hasOpenCheckout, listOwnPayments, planEmails, planEnded, planPayments, planRows, ROWS_MAX } from './rows.store.ts';
 import { DONE, isLastPass, type Stepped, storeWrites } from './step.ts';
 import {
   type AnswerRow,
@@ -54,10 +54,9 @@ const MEMBERS_MAX = 10;
 
 /** Ends memberships that the request did not end, and erases those of which the platform has taken away the access. */
 export async function eraseMemberships(erasing: Erasing): Promise<Stepped> {
-  const { ctx, keys, progress, until } = erasing;
+  const { ctx, keys, progress } = erasing;
   const ours = keys.map(({ erased }) => erased);
-  const running = await listRunning(ctx, ours, MEMBERS_MAX);
-  const ended = running.filter(({ customerRef, updatedAt }) => customerRef !== null || updatedAt <= until);
+  const ended = await listRunning(ctx, ours, MEMBERS_MAX, isBoughtBefore(erasing));
   for (const membership of ended) await commit(ctx, planEndedAccess(ctx, membership));
   let [changed, isWaiting] = [ended.length, false];
   for (const key of keys) {
@@ -83,10 +82,12 @@ async function commitUnlessMoved(ctx: Scope, writes: Write[]): Promise<boolean> 
   }
 }
 
+/** Erases rows of payments and checkouts. Open checkouts have ended soon, or are paid: they belong to the next customer then. */
 export async function eraseRows(erasing: Erasing): Promise<Stepped> {
   const writes = [...(await planPayments(erasing)), ...planRows(erasing)];
   const changed = await storeWrites(erasing, writes);
-  return { after: changed > 0 ? '' : null };
+  if (changed > 0) return { after: '' };
+  return (await hasOpenCheckout(erasing)) ? { after: null, isWaiting: true } : DONE;
 }
 
 /** Erases unpaid checkouts, on a walk in the last pass: only payments that are erased by then become one. */
@@ -232,7 +233,7 @@ export async function eraseArchivedEntries(erasing: Erasing): Promise<Stepped> {
   const { ctx, progress } = erasing;
   if (!ctx.env.ARCHIVE || !isLastPass(erasing)) return DONE;
   const found = await eraseFromLog(ctx, ctx.merchantId, Number(progress.after ?? 0), (entry) => {
-    const details = erasedDetails(erasing, entry);
+    const details = entry.livemode === ctx.livemode ? erasedDetails(erasing, entry) : null;
     return details ? { ...entry, details, isErased: true } : entry;
   });
   return { after: found === null ? null : String(found) };

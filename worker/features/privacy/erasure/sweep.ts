@@ -49,6 +49,7 @@ async function runErasure(shard: Shard, row: CustomerRow): Promise<number | null
   while (mayGoOn(shard)) {
     const step = STEPS[progress.step];
     if (!step) return endPass(erasing);
+    if (progress.step === 0 && progress.after === null) progress.isLast = ctx.wallNow >= progress.callsEndAt;
     const { after, isWaiting } = await step(erasing);
     Object.assign(progress, {
       after,
@@ -64,7 +65,7 @@ async function runErasure(shard: Shard, row: CustomerRow): Promise<number | null
 /** Ends a pass through all rows: with a further one, or the end. Returns when the erasure continues. */
 async function endPass(erasing: Erasing): Promise<number | null> {
   const { ctx, progress } = erasing;
-  const isLast = ctx.wallNow >= progress.callsEndAt;
+  const { isLast } = progress;
   try {
     if (isLast) {
       await commit(ctx, await planEnd(erasing));
@@ -75,7 +76,7 @@ async function endPass(erasing: Erasing): Promise<number | null> {
     // A call under way stored something meanwhile.
   }
   Object.assign(progress, { step: 0, after: null });
-  const eraseAt = isLast ? ctx.wallNow + ctx.elapsedMs() + AGAIN_MS : progress.callsEndAt;
+  const eraseAt = isLast ? ctx.wallNow + ctx.elapsedMs() + AGAIN_MS : Math.max(ctx.wallNow, progress.callsEndAt);
   await saveProgress(erasing, eraseAt);
   return eraseAt;
 }

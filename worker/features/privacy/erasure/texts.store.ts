@@ -42,14 +42,16 @@ export async function listOwnMemberships({ ctx, keys }: Erasing, ids: readonly s
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Lists the next stored answers of the account, in the order of scope and key. */
-export const listAnswers = ({ db, merchantId }: Scope, [scope, key]: readonly [string, string], max: number) =>
-  db
+/** Lists the next stored answers of the account in the mode, in the order of scope and key. */
+export function listAnswers({ db, merchantId, livemode }: Scope, [scope, key]: readonly [string, string], max: number) {
+  const ofMode = `${merchantId}:${livemode ? 'live' : 'sandbox'}`;
+  return db
     .select()
     .from(idempotencyRecords)
-    .where(sql`(scope, key) > (${scope === '' ? `${merchantId}:` : scope}, ${key}) AND scope < ${`${merchantId};`} AND status IS NOT NULL`)
+    .where(sql`(scope, key) > (${scope === '' ? `${ofMode}:` : scope}, ${key}) AND scope < ${`${ofMode};`} AND status IS NOT NULL`)
     .orderBy(asc(idempotencyRecords.scope), asc(idempotencyRecords.key))
     .limit(max);
+}
 export type AnswerRow = Awaited<ReturnType<typeof listAnswers>>[number];
 
 export const storeErasedAnswer = (
@@ -62,12 +64,12 @@ export const storeErasedAnswer = (
     .set(change)
     .where(and(eq(idempotencyRecords.scope, scope), eq(idempotencyRecords.key, key), eq(idempotencyRecords.fence, fence)));
 
-/** Lists the next entries of the log. */
-export const listLogEntries = ({ db, merchantId }: Scope, after: number, max: number) =>
+/** Lists the next entries of the log in the mode. */
+export const listLogEntries = ({ db, merchantId, livemode }: Scope, after: number, max: number) =>
   db
     .select({ seq: auditEntries.seq, subjectId: auditEntries.subjectId, at: auditEntries.at, details: auditEntries.details })
     .from(auditEntries)
-    .where(and(eq(auditEntries.merchantId, merchantId), gt(auditEntries.seq, after)))
+    .where(and(eq(auditEntries.merchantId, merchantId), gt(auditEntries.seq, after), sql`+${eq(auditEntries.livemode, livemode)}`))
     .orderBy(asc(auditEntries.seq))
     .limit(max);
 

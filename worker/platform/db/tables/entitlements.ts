@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
-import type { AccountId, CustomerId, EntitlementId, ProductId } from '#core/ids.ts';
+import type { AccountId, CustomerId, EntitlementId, PaymentId, ProductId } from '#core/ids.ts';
 import type { Customer, EntitlementStatus } from '#rules/balance.ts';
 import { CUSTOMER, type CustomerStatus } from '#rules/states.ts';
 import { addressBytes, bytes, flag, instant, json, oneOf, uuidBytes } from './columns.ts';
@@ -53,12 +53,20 @@ export interface ErasureProgress {
   /** Step, and the row after which it continues. */
   step: number;
   after: string | null;
+  /** True in the last pass through the steps. */
+  isLast: boolean;
   /** Wall time of the request, by which the platforms have taken away access, and by which calls that began before the request have ended. */
   requestedAt: number;
   takenAt: number;
   callsEndAt: number;
   /** Business time of the request: what came up to then is the customer's, and what comes later is the next one's. */
   until: number;
+  /**
+   * Payments that the request found confirmed, of those after `decidedSince`. A payment whose confirmation was stored later is the next
+   * customer's, whatever time its call had read.
+   */
+  decided: PaymentId[];
+  decidedSince: number;
   /** Keys of the customer and of those that were merged into it. Erased with the progress. */
   keys: ErasedKey[];
   /** Act and log entry up to which the customer is erased. */
