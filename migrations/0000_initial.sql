@@ -131,6 +131,7 @@ CREATE TABLE `archives` (
 );
 --> statement-breakpoint
 CREATE INDEX `archives_by_event` ON `archives` (`merchant_id`,`livemode`,`last_event_id`);--> statement-breakpoint
+CREATE INDEX `archives_by_merchant` ON `archives` (`merchant_id`,`livemode`);--> statement-breakpoint
 CREATE TABLE `audits` (
 	`day` text PRIMARY KEY NOT NULL,
 	`due_at` integer,

@@ -9,6 +9,14 @@ const skipWaits = () =>
     "UPDATE customers SET erase_at = 0, erasure = json_set(erasure, '$.takenAt', 0, '$.callsEndAt', 0) WHERE erase_at IS NOT NULL",
   ).run();
 
+/** Expires unpaid checkouts that have ended. */
+async function endCheckouts(w: World): Promise<void> {
+  await testEnv.DB.prepare("UPDATE payments SET expires_at = 0 WHERE status = 'PENDING_SIGNATURE' AND expires_at <= ?")
+    .bind(Date.now())
+    .run();
+  await w.sweepAlone('expired');
+}
+
 export const erasuresLeft = async (): Promise<number> =>
   (await testEnv.DB.prepare('SELECT count(*) AS n FROM customers WHERE erase_at IS NOT NULL').first<number>('n'))!;
 
@@ -16,6 +24,7 @@ export const erasuresLeft = async (): Promise<number> =>
 export async function completeErasures(w: World, env = w.env, runs = 10): Promise<void> {
   for (let run = 0; run < runs && (await erasuresLeft()) > 0; run++) {
     await skipWaits();
+    await endCheckouts(w);
     await w.sweepAlone('erasedCustomers', env).catch(() => null);
     while (w.queue.sent.length > 0) await w.deliver();
   }

@@ -41,16 +41,14 @@ export async function verifyLog({ db, merchantId }: Scope): Promise<Verification
 
 type StoredEntry = Awaited<ReturnType<typeof listStoredAfter>>[number];
 
-/** Subjects of which an entry may name a customer. */
-const OF_CUSTOMERS: ReadonlySet<string> = new Set(['customer', 'entitlement', 'membership', 'payment', 'receipt']);
-
 type Erased = Pick<StoredEntry, 'seq' | 'actorId' | 'subjectType' | 'subjectId'>;
 
 const ERASURES: Record<string, (entry: Erased, id: string) => boolean> = {
   'account.erased': () => true,
   'member.erased': ({ actorId }, id) => actorId === id,
   'invitation.erased': ({ subjectId }, id) => subjectId === id,
-  'customer.erased': ({ subjectType }) => OF_CUSTOMERS.has(subjectType),
+  // Names the customer that absorbed others, of which the entries are erased too.
+  'customer.erased': ({ subjectType }) => subjectType === 'customer',
 };
 
 /** Erased entries, the first of each author, kind of subject and invitation, until the entry of their erasure is found. */

@@ -66,7 +66,8 @@ export async function listEmails({ ctx, keys, until }: Erasing, after: string, m
       .selectDistinct({ email: sql<string>`${table.email}` })
       .from(table)
       .where(sql`${rowsOf(table, ctx)} AND ${isTheirs} AND +${table.email} > ${after} AND +${lte(table.createdAt, until)}`)
-      .orderBy(asc(table.email))
+      // Not in the order of the index of addresses.
+      .orderBy(sql`+${table.email}`)
       .limit(max);
   const found = await ctx.db.batch([
     find(memberships, inArray(memberships.customerKey, texts)),
@@ -96,7 +97,7 @@ export function planBegin(ctx: Scope, rows: readonly CustomerRow[], progress: Er
     const isAlias = index > 0;
     return [
       ...casUpdate(ctx, customers, row, {
-        ...{ ...NAMELESS, customerRef, erasedAt: ctx.now, updatedAt: ctx.now },
+        ...{ ...NAMELESS, customerRef, erasedAt: ctx.now, updatedAt: ctx.now, ...nextOf(ctx, one) },
         ...(isAlias
           ? { status: 'erased' as const, ...(customerRef === null && { mergedInto: null }) }
           : { status: 'erasing' as const, erasure: progress, eraseAt: ctx.wallNow }),
@@ -106,13 +107,23 @@ export function planBegin(ctx: Scope, rows: readonly CustomerRow[], progress: Er
   });
 }
 
-function planNext(ctx: Scope, { id, key }: ErasedKey): Write[] {
-  if (!('customerRef' in key)) return [];
-  const derived = customerIdOf(ctx.merchantId, ctx.livemode, key);
-  const nextId: CustomerId = customerIdOf(ctx.merchantId, ctx.livemode, { ...key, after: id });
-  const isNamed = derived === id ? undefined : eq(customers.nextId, id);
+const idsOf = (ctx: Scope, { id, key }: ErasedKey): { derived: CustomerId; nextId: CustomerId } => ({
+  derived: customerIdOf(ctx.merchantId, ctx.livemode, key),
+  nextId: customerIdOf(ctx.merchantId, ctx.livemode, { ...key, after: id }),
+});
+
+/** Next customer of a reference, in the row of the first one. */
+function nextOf(ctx: Scope, one: ErasedKey): { nextId?: CustomerId } {
+  const { derived, nextId } = idsOf(ctx, one);
+  return 'customerRef' in one.key && derived === one.id ? { nextId } : {};
+}
+
+/** Plans the same if the erased customer is a later one: the row of the first one names it. */
+function planNext(ctx: Scope, one: ErasedKey): Write[] {
+  const { derived, nextId } = idsOf(ctx, one);
+  if (!('customerRef' in one.key) || derived === one.id) return [];
   return [
-    stepRows(ctx.db, customers, { nextId, erasedAt: ctx.now }, and(eq(customers.id, derived), isNamed)),
+    stepRows(ctx.db, customers, { nextId, erasedAt: ctx.now }, and(eq(customers.id, derived), eq(customers.nextId, one.id))),
     abortIf(ctx, sql`changes() <> 1`),
   ];
 }

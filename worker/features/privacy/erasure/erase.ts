@@ -3,7 +3,7 @@ import type { CustomerId } from '#core/ids.ts';
 import { MINUTE } from '#core/time.ts';
 import { readCustomer } from '#features/customers/customer.ts';
 import { abortIfRunning, findRunning } from '#features/customers/merge.ts';
-import type { ShownCustomer } from '#features/customers/resource.ts';
+import { NO_ACCESS, type ShownCustomer } from '#features/customers/resource.ts';
 import { loadHoldings } from '#features/customers/state.store.ts';
 import { entitlementKeyOf, readEntitlement } from '#features/entitlements/entitlement.ts';
 import { loadScope } from '#platform/chain/scope.ts';
@@ -94,7 +94,7 @@ async function planErasure(ctx: Scope, before: ShownCustomer, endsAccess: boolea
       ...ended.flatMap(({ writes }) => writes),
       ...progress.keys.flatMap((key) => [...rekeyMemberships(ctx, key), ...planEndedCheckouts(ctx, key.key)]),
     ],
-    result: { ...before, row },
+    result: { ...before, row, access: NO_ACCESS },
   };
 }
 

@@ -12,11 +12,10 @@ const OBJECTS_MAX = 60;
 /** Has the objects of entitlements forget the customer, and deletes their copies. */
 export async function forgetEntitlements(erasing: Erasing): Promise<Stepped> {
   const { ctx, keys, progress } = erasing;
-  const named = keys.flatMap(({ key, erased }) => ('customerRef' in key ? [key, erased] : [key]));
-  const max = Math.max(1, Math.floor(OBJECTS_MAX / named.length));
+  const max = Math.max(1, Math.floor(OBJECTS_MAX / keys.length));
   const products = await listPossibleProducts(erasing, progress.after ?? '', max);
   for (const productId of products)
-    for (const key of named) {
+    for (const { key } of keys) {
       const { entitlementId } = entitlementKeyOf(ctx, productId, key);
       if (!(await forgetEntitlement(erasing, entitlementId))) return { after: progress.after, isWaiting: true };
       await storeWrites(erasing, [deleteOldCopy(erasing, entitlementId as EntitlementId)]);

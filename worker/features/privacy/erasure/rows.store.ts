@@ -40,7 +40,7 @@ export const isOfBefore = (
   table === payments
     ? sql`CASE status WHEN 'FAILED' THEN ${payments.createdAt} <= ${until}
         WHEN 'CONFIRMED' THEN coalesce(${payments.confirmedAt}, ${payments.createdAt}) <= ${decidedSince} OR ${amongIds(payments.id, decided)}
-        ELSE false END`
+        ELSE livemode = 0 AND ${payments.createdAt} <= ${until} END`
     : sql`${lte(table.confirmedAt, until)}`;
 
 /** SQL condition: the payment of a row is none of the next customer's. */
@@ -307,19 +307,22 @@ const named = (erasing: Erasing, customerRef: string, isOpen: boolean) => [
 
 const refsOf = ({ keys }: Erasing): string[] => keys.flatMap(({ key }) => refIn(key) ?? []);
 
+/** The clock of a sandbox session may stand, so an open checkout of a sandbox ends with the erasure. */
+const openOf = (erasing: Erasing) => (erasing.ctx.livemode ? refsOf(erasing).flatMap((ref) => named(erasing, ref, true)) : []);
+
 /** Finds out whether a checkout of before is open. Its end is certain a minute after the request, if a node answers. */
 export async function hasOpenCheckout(erasing: Erasing): Promise<boolean> {
   const { db } = erasing.ctx;
-  for (const { table, where } of refsOf(erasing).flatMap((ref) => named(erasing, ref, true)))
+  for (const { table, where } of openOf(erasing))
     if ((await db.select({ one: sql`1` }).from(table).where(where).limit(1)).length > 0) return true;
   return false;
 }
 
 /** Plans that a batch aborts while a payment or subscription of before has a reference of before. */
 export const abortIfPaid = (erasing: Erasing): Write[] =>
-  refsOf(erasing)
-    .flatMap((ref) => [true, false].flatMap((isOpen) => named(erasing, ref, isOpen)))
-    .map(({ table, where }) => abortIfExists(erasing.ctx, table, where));
+  [...openOf(erasing), ...refsOf(erasing).flatMap((ref) => named(erasing, ref, false))].map(({ table, where }) =>
+    abortIfExists(erasing.ctx, table, where),
+  );
 
 /** Lists which of these payments the customer made, by the rows before or after their erasure. */
 export async function listOwnPayments(erasing: Erasing, ids: readonly string[]): Promise<Set<string>> {

@@ -29,12 +29,12 @@ import { DONE, isLastPass, type Stepped, storeWrites } from './step.ts';
 import {
   type AnswerRow,
   deleteParkedCopies,
-  deleteSellerOf,
   forgetResponses,
   listActs,
   listAnswers,
   listLogEntries,
   listOwnMemberships,
+  planForgottenAddress,
   storeErasedAnswer,
   storeErasedEntry,
 } from './texts.store.ts';
@@ -217,14 +217,14 @@ export async function eraseEntries(erasing: Erasing): Promise<Stepped> {
   return { after: page.length < ENTRIES_MAX ? null : '' };
 }
 
-type LogEntry = Pick<AuditEntry, 'subjectId' | 'at' | 'details'>;
+type LogEntry = Pick<AuditEntry, 'subjectId' | 'details'>;
 
-/** Details of an entry of the log without the customer. null: they do not name the customer. */
-function erasedDetails({ customer, progress }: Erasing, { subjectId, at, details }: LogEntry): AuditDetails | null {
+/** Details of an entry about the customer without personal data, also of the reason that a caller wrote. null: they have none. */
+function erasedDetails({ customer }: Erasing, { subjectId, details }: LogEntry): AuditDetails | null {
+  if (!customer.ids.has(subjectId)) return null;
   const { before, after, ...others } = details;
   const fields = { ...(before && { before }), ...(after && { after }) };
-  if (!(customer.ids.has(subjectId) || (at <= progress.requestedAt && namesCustomer(fields, customer)))) return null;
-  const erased = { ...others, ...eraseDetails(fields) };
+  const erased = { ...others, ...(others.reason && { reason: '' }), ...eraseDetails(fields) };
   return JSON.stringify(erased) === JSON.stringify({ ...others, ...fields }) ? null : erased;
 }
 
@@ -259,7 +259,7 @@ export async function eraseTraces(erasing: Erasing): Promise<Stepped> {
   if (!isLastPass(erasing)) return DONE;
   if (customer.refs.size > 0) await deleteParkedCopies(erasing);
   if (!ctx.livemode) return DONE;
-  const writes = [...customer.emails].map((email) => deleteSellerOf(erasing, email));
+  const writes = [...customer.emails].flatMap((email) => planForgottenAddress(erasing, email));
   for (let from = 0; from < writes.length; from += ROWS_MAX) await storeWrites(erasing, writes.slice(from, from + ROWS_MAX));
   return DONE;
 }

@@ -12,6 +12,7 @@ import { memberships } from '#platform/db/tables/memberships.ts';
 import { type AuditDetails, auditEntries } from '#platform/db/tables/office/audit-log.ts';
 import { parkedMessages } from '#platform/db/tables/operations.ts';
 import { payments } from '#platform/db/tables/payments.ts';
+import { buyerDetails } from '#platform/db/tables/receipts.ts';
 import { webhookDeliveries } from '#platform/db/tables/webhooks.ts';
 import { buyerKeyOf, granteeKeyOf } from '#rules/access/buyers.ts';
 
@@ -67,7 +68,7 @@ export const storeErasedAnswer = (
 /** Lists the next entries of the log in the mode. */
 export const listLogEntries = ({ db, merchantId, livemode }: Scope, after: number, max: number) =>
   db
-    .select({ seq: auditEntries.seq, subjectId: auditEntries.subjectId, at: auditEntries.at, details: auditEntries.details })
+    .select({ seq: auditEntries.seq, subjectId: auditEntries.subjectId, details: auditEntries.details })
     .from(auditEntries)
     .where(and(eq(auditEntries.merchantId, merchantId), gt(auditEntries.seq, after), sql`+${eq(auditEntries.livemode, livemode)}`))
     .orderBy(asc(auditEntries.seq))
@@ -88,20 +89,23 @@ export const deleteParkedCopies = ({ ctx, customer, until }: Erasing): Promise<u
       AND body ->> '$.projection.snapshot.updatedAt' <= ${until}`,
   );
 
-/** Plans that an address no longer leads to the merchant, unless another payment, membership or note of the merchant names it. */
-export const deleteSellerOf = ({ ctx }: Erasing, email: string): Write => {
+/** Plans that an address no longer leads to the merchant, nor has details for invoices, unless another payment, membership or note names it. */
+export const planForgottenAddress = ({ ctx }: Erasing, email: string): Write[] => {
   const keys = [buyerKeyOf({ kind: 'email', email }), granteeKeyOf({ kind: 'email', email })];
   const named = (table: typeof payments | typeof memberships | typeof customers): SQL =>
     sql`NOT EXISTS (SELECT 1 FROM ${table} WHERE ${rowsOf(table, { ...ctx, livemode: true }, [[table.email, email]])} AND ${table.email} IS NOT NULL)`;
-  return ctx.db
-    .delete(buyerSellers)
-    .where(
-      and(
-        inArray(buyerSellers.buyerKey, keys),
-        eq(buyerSellers.merchantId, ctx.merchantId),
-        named(payments),
-        named(memberships),
-        named(customers),
+  return [buyerSellers, buyerDetails].map((table) =>
+    ctx.db
+      .delete(table)
+      .where(
+        and(
+          inArray(table.buyerKey, keys),
+          eq(table.merchantId, ctx.merchantId),
+          table === buyerDetails ? sql`livemode = 1` : undefined,
+          named(payments),
+          named(memberships),
+          named(customers),
+        ),
       ),
-    );
+  );
 };
