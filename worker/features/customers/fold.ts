@@ -5,6 +5,7 @@ import type { Db } from '#platform/context.ts';
 import type { Write } from '#platform/db/commit.ts';
 import type { CustomerRow } from '#platform/db/tables/entitlements.ts';
 import type { StoredEvent } from '#platform/db/tables/events.ts';
+import { happenedAt } from '#rules/access/erased-customer.ts';
 import { type Counts, countsOf } from '#rules/analytics/metrics.ts';
 import type { Customer } from '#rules/balance.ts';
 import type { EventType } from '#rules/events.ts';
@@ -102,7 +103,7 @@ async function loadSightings(
     return customer === null ? [] : [{ event, counts, customer, id: customerIdOf(event.merchantId, event.livemode, customer) }];
   });
   const known = await listFoldedCustomers(db, [...new Set(found.map(({ id }) => id))]);
-  const merged = merge(found.map((one) => ({ ...one, id: customerAt(known.get(one.id), one.event.createdAt) ?? one.id })));
+  const merged = merge(found.map((one) => ({ ...one, id: customerAt(known.get(one.id), happenedAt(one.event)) ?? one.id })));
   const erased = await listErasedIds(db, merged);
   const seen = merged.map((sighting) => ({ ...sighting, id: erased.get(sighting.id) ?? sighting.id }));
   const others = seen.map(({ id }) => id).filter((id) => !known.has(id));

@@ -20,6 +20,13 @@ export function erasedRefOf(ref: string, customerId: string, attempt = 0): strin
   return `${SESSION.exec(ref)?.[0] ?? ''}erased:${digits}`;
 }
 
+/** Time of what an event reports. The event of an entitlement may be stored later. */
+export function happenedAt({ subjectType, createdAt, data }: { subjectType: string; createdAt: number; data: object }): number {
+  if (subjectType !== 'entitlement') return createdAt;
+  const { updated_at: changedAt } = (data as { object: { updated_at?: string } }).object;
+  return changedAt === undefined ? createdAt : Math.min(createdAt, Date.parse(changedAt));
+}
+
 export interface ErasedCustomer {
   /** Customer and those that were merged into it. */
   ids: ReadonlySet<string>;

@@ -19,7 +19,7 @@ import type { Erasing } from '#platform/db/search/erasing.ts';
 import type { ActEvent, acts } from '#platform/db/tables/events.ts';
 import type { AuditDetails, AuditEntry } from '#platform/db/tables/office/audit-log.ts';
 import { buyerKeyOf } from '#rules/access/buyers.ts';
-import { eraseCustomerIn, namesCustomer } from '#rules/access/erased-customer.ts';
+import { eraseCustomerIn, happenedAt, namesCustomer } from '#rules/access/erased-customer.ts';
 import { isBoughtBefore, listRunning, listUnerasedMembers, planErasedMembership } from './access.store.ts';
 import { listEmails } from './customer.store.ts';
 import { planEndedAccess } from './end-access.ts';
@@ -127,7 +127,7 @@ export async function eraseEvents(erasing: Erasing): Promise<Stepped> {
     opened.flatMap(({ events }) => events),
   );
   const writes = opened.flatMap(({ act, events }) => {
-    const isOwn = (event: ActEvent): boolean => isTheirs(event, act.createdAt <= erasing.until);
+    const isOwn = (event: ActEvent): boolean => isTheirs(event, happenedAt({ ...event, createdAt: act.createdAt }) <= erasing.until);
     if (!events.some(isOwn)) return [];
     const erased = events.map((event) => (isOwn(event) ? eraseEvent(erasing, event) : event));
     if (JSON.stringify(erased) === JSON.stringify(events)) return [];
@@ -246,7 +246,7 @@ export async function eraseArchive(erasing: Erasing): Promise<Stepped> {
   const found = await eraseFromArchive(erasing, Number(progress.after ?? 0), {
     findOwn: async (events) => {
       const isTheirs = await findTheirs(erasing, events);
-      return (event) => isTheirs(event, event.createdAt <= until);
+      return (event) => isTheirs(event, happenedAt(event) <= until);
     },
     eraseEvent: (event) => ({ ...event, ...eraseEvent(erasing, event) }),
   });
