@@ -217,14 +217,14 @@ export async function eraseEntries(erasing: Erasing): Promise<Stepped> {
   return { after: page.length < ENTRIES_MAX ? null : '' };
 }
 
-type LogEntry = Pick<AuditEntry, 'subjectId' | 'details'>;
+type LogEntry = Pick<AuditEntry, 'action' | 'subjectId' | 'details'>;
 
-/** Details of an entry about the customer without personal data, also of the reason that a caller wrote. null: they have none. */
-function erasedDetails({ customer }: Erasing, { subjectId, details }: LogEntry): AuditDetails | null {
+/** Details of an entry about the customer without personal data, also without reasons, but for that of the erasure. null: nothing is to erase. */
+function erasedDetails({ customer }: Erasing, { action, subjectId, details }: LogEntry): AuditDetails | null {
   if (!customer.ids.has(subjectId)) return null;
   const { before, after, ...others } = details;
   const fields = { ...(before && { before }), ...(after && { after }) };
-  const erased = { ...others, ...(others.reason && { reason: '' }), ...eraseDetails(fields) };
+  const erased = { ...others, ...(others.reason && action !== 'customer.erased' && { reason: '' }), ...eraseDetails(fields) };
   return JSON.stringify(erased) === JSON.stringify({ ...others, ...fields }) ? null : erased;
 }
 

@@ -68,7 +68,7 @@ export const storeErasedAnswer = (
 /** Lists the next entries of the log in the mode. */
 export const listLogEntries = ({ db, merchantId, livemode }: Scope, after: number, max: number) =>
   db
-    .select({ seq: auditEntries.seq, subjectId: auditEntries.subjectId, details: auditEntries.details })
+    .select({ seq: auditEntries.seq, action: auditEntries.action, subjectId: auditEntries.subjectId, details: auditEntries.details })
     .from(auditEntries)
     .where(and(eq(auditEntries.merchantId, merchantId), gt(auditEntries.seq, after), sql`+${eq(auditEntries.livemode, livemode)}`))
     .orderBy(asc(auditEntries.seq))

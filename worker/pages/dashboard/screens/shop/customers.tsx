@@ -241,7 +241,7 @@ const Acts = ({ screen, customer, sold }: { screen: Screen; customer: Customer; 
           <SelectField screen={screen} act="grant" name="product_id" label="Template" options={sold} />
           <TextField screen={screen} act="grant" name="days" label="Days" help="Empty: no time is added" isOptional />
           <TextField screen={screen} act="grant" name="units" label="Uses" help="Empty: no uses are added" isOptional />
-          <TextField screen={screen} act="grant" name="reason" label="Reason" help="For your own records" max={200} />
+          <TextField screen={screen} act="grant" name="reason" label="Reason" help="Stays in your audit log. Name nobody." max={200} />
         </ActForm>
       </section>
     )}
