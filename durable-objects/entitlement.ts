@@ -230,11 +230,12 @@ export class EntitlementObject extends DurableObject<Env> implements Entitlement
     }));
   }
 
-  forget({ tick, through, kept, ...called }: ForgetCall): Promise<boolean> {
+  forget({ tick, through, kept, ...called }: ForgetCall): Promise<number | false> {
     return this.#ledger.run(called, () => {
       if (!this.#ledger.isPublished) return false;
+      const { version } = this.#holding.balance;
       this.#holding.forget({ tick, through, kept });
-      return true;
+      return version;
     });
   }
 

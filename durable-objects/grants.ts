@@ -210,7 +210,12 @@ export class Grants {
     let to = { tick, balance };
     for (const row of this.#tables.each<GrantRow>('SELECT * FROM grants WHERE tick > ? ORDER BY tick LIMIT ?', tick, ADVANCE_MAX)) {
       const { isFinal = false }: StoredAddition = JSON.parse(row.addition);
-      const isOpen = row.payment_id !== null && !isFinal && !decided.delete(row.payment_id) && row.added_at >= now - DECIDED_AFTER_MS;
+      const isOpen =
+        row.payment_id !== null &&
+        row.is_revoked !== FORGOTTEN &&
+        !isFinal &&
+        !decided.delete(row.payment_id) &&
+        row.added_at >= now - DECIDED_AFTER_MS;
       if (isOpen) break;
       to = { tick: row.tick, balance: row.is_revoked !== 0 ? to.balance : playEntries(to.balance, [entryOf(row)]) };
     }

@@ -13,7 +13,16 @@ import {
   remainingOf,
   snapshotOf,
 } from '#rules/balance.ts';
-import type { Credit, EntitlementEventType, EntitlementProjection, MergeTarget, Moved, Redirected } from '#rules/entitlement-rpc.ts';
+import type {
+  Called,
+  Credit,
+  EntitlementEventType,
+  EntitlementProjection,
+  ForgetCall,
+  MergeTarget,
+  Moved,
+  Redirected,
+} from '#rules/entitlement-rpc.ts';
 import { useOf } from '#rules/history.ts';
 import { endCounts, isNewer, judgedAt, type Renewal } from '#rules/subscriptions/served.ts';
 import { type Credited, type Grant, Grants } from './grants.ts';
@@ -179,10 +188,10 @@ export class Holding {
   }
 
   /** Forgets what is the erased customer's, and a merge. What remains is without the units that were used. */
-  forget(forgotten: { tick: number; through: number; kept: readonly string[] }): void {
+  forget(forgotten: Omit<ForgetCall, keyof Called>): void {
     const { state, now } = this.#ledger;
     const { identity, balance, renewal } = state;
-    const after = { ...EMPTY_STATE, forgottenThrough: forgotten.through };
+    const after = { ...EMPTY_STATE, forgottenThrough: Math.max(forgotten.through, state.forgottenThrough ?? 0) };
     if (!this.#ledger.tables.isEmpty && this.grants.forgetUpTo(forgotten))
       this.#ledger.state = { ...after, identity, balance: this.grants.replayed(balance, now), renewal };
     else this.#ledger.forget({ ...after, balance: { ...emptyBalance(), version: balance.version } });

@@ -181,9 +181,9 @@ export interface EntitlementRpc {
   creditedSince(call: Called & { since: number }): Promise<{ tick: number; paymentIds: string[] }>;
   /**
    * Forgets the erased customer: its keys, a merge, and what it was granted, for good. Versions and ids of consumptions go on. False while
-   * an event waits to be stored.
+   * an event waits to be stored, else the version up to which copies and events are the erased customer's.
    */
-  forget(call: ForgetCall): Promise<boolean>;
+  forget(call: ForgetCall): Promise<number | false>;
   /** Ends the merge into another customer, and forgets what was granted before. False while an event waits to be stored. */
   part(called: Called): Promise<boolean>;
   /** Deletes a sandbox entitlement permanently. Throws for a live one. */

@@ -18,7 +18,7 @@ export const entitlementKeyOfPaid = (paid: Paid): EntitlementKey => entitlementK
 
 const NOTHING: CreditAnswer = { grantedUnits: 0, consumption: { by: 'none' }, remaining: 0, paidThrough: null };
 /** True for a payment of an erased customer, who has nothing any more. */
-const isErased = ({ customerRef }: Paid): boolean => isErasedRef(customerRef ?? '');
+const isErased = ({ customerRef, terms }: Paid): boolean => terms.isErased === true || isErasedRef(customerRef ?? '');
 
 /** Credits a payment to its buyer's entitlement. Idempotent by payment. */
 export async function creditPayment(ctx: Ctx, paid: Paid, consume: Credit['consume'] = null): Promise<CreditAnswer> {

@@ -1,4 +1,4 @@
-import { and, eq, inArray, lte, type SQL, sql } from 'drizzle-orm';
+import { and, eq, inArray, isNotNull, lte, type SQL, sql } from 'drizzle-orm';
 import type { EntitlementId, ProductId } from '#core/ids.ts';
 import type { Scope } from '#platform/context.ts';
 import { abortIf, abortIfExists, type Write } from '#platform/db/commit.ts';
@@ -32,11 +32,25 @@ export const isBoughtBefore = (erasing: Erasing): SQL => isPaidBefore(erasing, m
 export const abortIfMember = (scope: Scope, keys: readonly Customer[]): Write[] =>
   keys.map((key) => abortIfExists(scope, memberships, and(isOfKey(scope, key), isRunning)));
 
-/** Plans that the memberships of a reference are those of its erased customer from now on. */
-export const rekeyMemberships = (scope: Scope, { key, erased }: ErasedKey): Write[] =>
+/** Lists the addresses of a wallet's memberships. */
+export async function listMemberEmails(scope: Scope, keys: readonly Customer[]): Promise<string[]> {
+  const wallets = keys.flatMap((key) => ('walletAddress' in key ? [keyTextOf(key)] : []));
+  const rows = await scope.db
+    .selectDistinct({ email: memberships.email })
+    .from(memberships)
+    .where(and(rowsOf(memberships, scope), inArray(memberships.customerKey, wallets), isNotNull(memberships.email)));
+  return rows.map(({ email }) => email!);
+}
+
+/**
+ * Plans that the memberships of a reference are those of its erased customer from now on. Those of a wallet lose their address, so that none of
+ * before goes on with a later purchase.
+ */
+export const rekeyMemberships = (scope: Scope, { key, erased }: ErasedKey): Write[] => [
   'customerRef' in erased
-    ? [stepRows(scope.db, memberships, { customerKey: keyTextOf(erased), customerRef: erased.customerRef }, isOfKey(scope, key))]
-    : [];
+    ? stepRows(scope.db, memberships, { customerKey: keyTextOf(erased), customerRef: erased.customerRef }, isOfKey(scope, key))
+    : stepRows(scope.db, memberships, { email: null }, sql`${isOfKey(scope, key)} AND email IS NOT NULL`),
+];
 
 const hasNames = sql`(${memberships.email} IS NOT NULL OR ${memberships.deliverTo} IS NOT NULL
   OR ${placements.membershipId} IS NULL AND ${memberships.delivery} IS NOT NULL
@@ -117,21 +131,13 @@ export async function listPossibleProducts({ ctx, keys }: Erasing, after: string
     .slice(0, max);
 }
 
-/** Plans the deletion of a copy. One that changed since the request is the next customer's. */
-export const deleteOldCopy = ({ ctx, until }: Erasing, id: EntitlementId): Write =>
-  ctx.db.delete(entitlements).where(and(eq(entitlements.id, id), lte(entitlements.updatedAt, until)));
+/** Plans the deletion of a copy up to a version. A later one is the next customer's. */
+export const deleteCopy = ({ ctx }: Erasing, id: EntitlementId, version: number): Write =>
+  ctx.db.delete(entitlements).where(and(eq(entitlements.id, id), lte(entitlements.version, version)));
 
-const isOldCopy = ({ ctx, until }: Erasing, { key }: ErasedKey): SQL =>
-  sql`${rowsOf(entitlements, ctx)} AND +${lte(entitlements.updatedAt, until)} AND ${
-    'customerRef' in key ? eq(entitlements.customerRef, key.customerRef) : eq(entitlements.walletAddress, key.walletAddress)
-  }`;
-
-/** Plans that a batch aborts while a membership of before runs or has names, or an entitlement has a copy of before. */
+/** Plans that a batch aborts while a membership of before runs or has names. */
 export const abortIfHeld = (erasing: Erasing): Write[] =>
-  erasing.keys.flatMap((one) => {
+  erasing.keys.map(({ erased }) => {
     const isLeft = sql`(${isRunning} OR ${memberships.email} IS NOT NULL OR ${memberships.deliverTo} IS NOT NULL)`;
-    return [
-      abortIfExists(erasing.ctx, memberships, and(isOfKey(erasing.ctx, one.erased), isLeft, isBoughtBefore(erasing))),
-      abortIfExists(erasing.ctx, entitlements, isOldCopy(erasing, one)),
-    ];
+    return abortIfExists(erasing.ctx, memberships, and(isOfKey(erasing.ctx, erased), isLeft, isBoughtBefore(erasing)));
   });

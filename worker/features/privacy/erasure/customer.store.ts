@@ -2,6 +2,7 @@ import { and, asc, eq, inArray, lte, or, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { type CustomerId, customerIdOf } from '#core/ids.ts';
 import type { Scope, Shard } from '#platform/context.ts';
+import { boundId, setOf } from '#platform/db/among.ts';
 import { abortIf, type Write } from '#platform/db/commit.ts';
 import { rowsOf } from '#platform/db/page.ts';
 import { keyTextOf, paidFor } from '#platform/db/search/customer.ts';
@@ -32,6 +33,19 @@ export const saveProgress = async ({ ctx, row, progress }: Erasing, eraseAt: num
 /** Lets an erasure of which a step failed wait, so that it delays no other. */
 export const postponeErasure = async ({ db }: Shard, row: CustomerRow, eraseAt: number): Promise<void> =>
   void (await updateUnversioned(db, customers, { eraseAt }, isErasing(row)));
+
+/** Finds out whether an earlier customer of a reference of these is under erasure: its rows have the reference, too. */
+export async function isPreviousErasing(scope: Scope, rows: readonly CustomerRow[]): Promise<boolean> {
+  const refs = rows.flatMap(({ customerRef }) => customerRef ?? []);
+  if (refs.length === 0) return false;
+  const isTheirs = sql`erase_at IS NOT NULL AND EXISTS (SELECT 1 FROM json_each(erasure, '$.keys') k WHERE k.value ->> '$.key.customerRef' IN ${setOf(refs)})`;
+  const found = await scope.db
+    .select({ one: sql`1` })
+    .from(customers)
+    .where(sql`+${customers.merchantId} = ${boundId(scope.merchantId)} AND +livemode = ${scope.livemode ? 1 : 0} AND ${isTheirs}`)
+    .limit(1);
+  return found.length > 0;
+}
 
 /** Finds out whether another customer of the merchant has the reference since an erasure. */
 export const isErasedRefTaken = async (scope: Scope, customerRef: string): Promise<boolean> =>

@@ -16,8 +16,8 @@ import { sendSweep } from '#platform/queues/send-jobs.ts';
 import { erasedRefOf } from '#rules/access/erased-customer.ts';
 import type { Customer } from '#rules/balance.ts';
 import { CUSTOMER } from '#rules/states.ts';
-import { abortIfMember, listRunning, rekeyMemberships } from './access.store.ts';
-import { hasPaidSinceErasure, isErasedRefTaken, planBegin } from './customer.store.ts';
+import { abortIfMember, listMemberEmails, listRunning, rekeyMemberships } from './access.store.ts';
+import { hasPaidSinceErasure, isErasedRefTaken, isPreviousErasing, planBegin } from './customer.store.ts';
 import { planEndedAccess } from './end-access.ts';
 import { abortIfDecided, abortIfPending, findPending, listDecided, planEndedCheckouts } from './pending.store.ts';
 
@@ -71,6 +71,8 @@ async function planErasure(ctx: Scope, before: ShownCustomer, endsAccess: boolea
     if (running) throw conflict(running, 'End the native subscription or metered session of the customer first.');
     if (await findPending(ctx, key)) throw conflict('payment_pending', 'A payment of the customer is under way. Repeat in some minutes.');
   }
+  if (await isPreviousErasing(ctx, rows))
+    throw conflict('erasing', 'An earlier customer of the reference is erased just now. Repeat in some minutes.');
   const held = await listRunning(ctx, keys, MEMBERSHIPS_MAX);
   if (!endsAccess && (held.length > 0 || (await hasAccess(ctx, keys))))
     throw conflict('active_access', 'The customer has access. Send end_access: true to end it with the erasure.');
@@ -78,7 +80,11 @@ async function planErasure(ctx: Scope, before: ShownCustomer, endsAccess: boolea
   const since = ctx.now - DECIDED_WITHIN_MS;
   const decided = await listDecided(ctx, keys, since, DECIDED_MAX);
   if (decided.length === DECIDED_MAX) throw conflict('payment_pending', 'The customer pays just now. Repeat in some minutes.');
-  const progress = { ...newProgress(ctx, rows, await chooseKeys(ctx, rows)), decided, decidedSince: since };
+  const progress = {
+    ...newProgress(ctx, rows, await chooseKeys(ctx, rows), await listMemberEmails(ctx, keys)),
+    decided,
+    decidedSince: since,
+  };
   const active = before.row.status === 'erased' ? CUSTOMER.next(before.row.status, 'return') : before.row.status;
   const status = CUSTOMER.next(active, 'beginErasure');
   const shown = { email: null, name: null, company: null, metadata: {}, emails: [] };
@@ -92,7 +98,7 @@ async function planErasure(ctx: Scope, before: ShownCustomer, endsAccess: boolea
       ...keys.flatMap((key) => [...abortIfRunning(ctx, key, false), ...abortIfPending(ctx, key)]),
       ...planBegin(ctx, rows, progress),
       ...ended.flatMap(({ writes }) => writes),
-      ...progress.keys.flatMap((key) => [...rekeyMemberships(ctx, key), ...planEndedCheckouts(ctx, key.key)]),
+      ...progress.keys.flatMap((key) => [...rekeyMemberships(ctx, key), ...planEndedCheckouts(ctx, key)]),
     ],
     result: { ...before, row, access: NO_ACCESS },
   };
@@ -131,10 +137,10 @@ async function chooseKeys(ctx: Scope, rows: readonly CustomerRow[]): Promise<Era
 
 type Begun = Omit<ErasureProgress, 'decided' | 'decidedSince'>;
 
-function newProgress(ctx: Scope, rows: readonly CustomerRow[], keys: ErasedKey[]): Begun {
+function newProgress(ctx: Scope, rows: readonly CustomerRow[], keys: ErasedKey[], held: readonly string[]): Begun {
   const noted = rows.flatMap(({ email, company, emails }) => [email ?? [], company?.email ?? [], ...emails].flat());
-  const emails = [...new Set(noted.map((email) => email.toLowerCase()))];
+  const emails = [...new Set([...noted, ...held].map((email) => email.toLowerCase()))];
   const { now: until, wallNow: requestedAt } = ctx;
   const times = { requestedAt, takenAt: requestedAt + TAKEN_WITHIN_MS, callsEndAt: requestedAt + CALLS_END_MS, until };
-  return { step: 0, after: null, isLast: false, ...times, keys, actSeq: 0, entrySeq: 0, emails };
+  return { step: 0, after: null, isLast: false, hasPassed: false, ...times, keys, forgotten: {}, actSeq: 0, entrySeq: 0, emails };
 }

@@ -2,8 +2,8 @@ import type { EntitlementId } from '#core/ids.ts';
 import { callEntitlement, calledBy, entitlementKeyOf } from '#features/entitlements/entitlement.ts';
 import { askSession } from '#features/metered/session.ts';
 import type { Erasing } from '#platform/db/search/erasing.ts';
-import { deleteOldCopy, listPossibleProducts } from './access.store.ts';
-import { listNamedSessions, listNextPayments, renameSession } from './rows.store.ts';
+import { deleteCopy, listPossibleProducts } from './access.store.ts';
+import { listNamedSessions, listOwnPayments, renameSession } from './rows.store.ts';
 import { type Stepped, storeWrites } from './step.ts';
 
 /** Objects that a step asks at most, each three times. */
@@ -17,19 +17,25 @@ export async function forgetEntitlements(erasing: Erasing): Promise<Stepped> {
   for (const productId of products)
     for (const { key } of keys) {
       const { entitlementId } = entitlementKeyOf(ctx, productId, key);
-      if (!(await forgetEntitlement(erasing, entitlementId))) return { after: progress.after, isWaiting: true };
-      await storeWrites(erasing, [deleteOldCopy(erasing, entitlementId as EntitlementId)]);
+      if (!(await forgetEntitlement(erasing, entitlementId as EntitlementId))) return { after: progress.after, isWaiting: true };
     }
   return { after: products.length < max ? null : products.at(-1)! };
 }
 
-/** The database knows whether a payment of the minutes around the request is the next customer's. */
-async function forgetEntitlement(erasing: Erasing, entitlementId: string): Promise<boolean> {
+/** The database knows whether a payment of the minutes around the request is the next customer's. Returns false if an event is to be stored first. */
+async function forgetEntitlement(erasing: Erasing, entitlementId: EntitlementId): Promise<boolean> {
   const { ctx, progress, until: through } = erasing;
   const since = { ...calledBy(ctx), since: progress.decidedSince };
   const { tick, paymentIds } = await callEntitlement(ctx, ctx, entitlementId, (object) => object.creditedSince(since));
-  const call = { ...calledBy(ctx), tick, kept: await listNextPayments(erasing, paymentIds), through };
-  return callEntitlement(ctx, ctx, entitlementId, (object) => object.forget(call));
+  const own = await listOwnPayments(erasing, paymentIds);
+  const kept = paymentIds.filter((id) => !own.has(id));
+  const call = { ...calledBy(ctx), tick, kept, through };
+  const version = await callEntitlement(ctx, ctx, entitlementId, (object) => object.forget(call));
+  if (version === false) return false;
+  // An object with payments of the next customer has published some of these events for that one.
+  if (kept.length === 0) progress.forgotten[entitlementId] = version;
+  await storeWrites(erasing, [deleteCopy(erasing, entitlementId, version)]);
+  return true;
 }
 
 const SESSIONS_MAX = 20;

@@ -1,10 +1,12 @@
-import { and, eq, inArray, type SQL, sql } from 'drizzle-orm';
+import { and, eq, type SQL, sql } from 'drizzle-orm';
 import type { PaymentId } from '#core/ids.ts';
 import type { Scope } from '#platform/context.ts';
 import { amongIds, setOf } from '#platform/db/among.ts';
 import { abortIfExists, type Write } from '#platform/db/commit.ts';
 import { rowsOf } from '#platform/db/page.ts';
 import { paidFor } from '#platform/db/search/customer.ts';
+import { handoffs, paymentSessions } from '#platform/db/tables/checkout.ts';
+import type { ErasedKey } from '#platform/db/tables/entitlements.ts';
 import { payments } from '#platform/db/tables/payments.ts';
 import { settlements } from '#platform/db/tables/settlements.ts';
 import { stepRows } from '#platform/db/versioned.ts';
@@ -68,15 +70,18 @@ export async function findPending(scope: Scope, key: Customer): Promise<boolean>
 export const abortIfPending = (scope: Scope, key: Customer): Write[] =>
   pending(scope, key).map(({ table, where }) => abortIfExists(scope, table, where));
 
-/** Plans the end of unpaid checkouts of a reference, without the time for late payments: money that is sent later is unmatched. */
-export const planEndedCheckouts = (scope: Scope, key: Customer): Write[] =>
-  'customerRef' in key
-    ? [
-        stepRows(
-          scope.db,
-          payments,
-          { expiresAt: sql`min(expires_at, ${scope.now})`, lateGraceSeconds: 0 },
-          and(rowsOf(payments, scope, [[payments.customerRef, key.customerRef]]), sql`+${inArray(payments.status, ['PENDING_SIGNATURE'])}`),
-        ),
-      ]
-    : [];
+/**
+ * Plans the end of unpaid checkouts of a reference, without the time for late payments: money that is sent later is unmatched. Payment
+ * sessions get the erased reference, and hand-offs are deleted.
+ */
+export function planEndedCheckouts({ db, ...scope }: Scope, { key, erased }: ErasedKey): Write[] {
+  if (!('customerRef' in key && 'customerRef' in erased)) return [];
+  const isTheirs = (table: typeof payments | typeof paymentSessions | typeof handoffs): SQL =>
+    rowsOf(table, scope, [[table.customerRef, key.customerRef]]);
+  const expiresAt = sql`min(expires_at, ${scope.now})`;
+  return [
+    stepRows(db, payments, { expiresAt, lateGraceSeconds: 0 }, sql`${isTheirs(payments)} AND +status = 'PENDING_SIGNATURE'`),
+    stepRows(db, paymentSessions, { customerRef: erased.customerRef, metadata: {}, expiresAt }, isTheirs(paymentSessions)),
+    db.delete(handoffs).where(sql`${isTheirs(handoffs)} AND payment_id IS NULL`),
+  ];
+}

@@ -1,17 +1,16 @@
 import { and, asc, eq, gt, inArray, lte, or, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
-import type { AuthorizationId, MailId, MeteredSessionId, PaymentId, ReceiptId } from '#core/ids.ts';
+import type { MeteredSessionId, PaymentId } from '#core/ids.ts';
 import { amongIds, digitsOf, setOf } from '#platform/db/among.ts';
 import { abortIfExists, type Write } from '#platform/db/commit.ts';
 import { rowsOf } from '#platform/db/page.ts';
 import { paidFor } from '#platform/db/search/customer.ts';
 import type { Erasing } from '#platform/db/search/erasing.ts';
 import { archivedPayments } from '#platform/db/tables/archives.ts';
-import { endedSessions, handoffs, identitySessions, paymentSessions } from '#platform/db/tables/checkout.ts';
+import { endedSessions, handoffs, identitySessions } from '#platform/db/tables/checkout.ts';
 import type { ErasedKey } from '#platform/db/tables/entitlements.ts';
-import { mails } from '#platform/db/tables/mail.ts';
 import { payments } from '#platform/db/tables/payments.ts';
-import { buyerDetails, receiptMetadata } from '#platform/db/tables/receipts.ts';
+import { receiptMetadata } from '#platform/db/tables/receipts.ts';
 import { meteredSessions, settlements } from '#platform/db/tables/settlements.ts';
 import { subscriptionAuthorizations } from '#platform/db/tables/subscriptions/authorizations.ts';
 import { stepRows } from '#platform/db/versioned.ts';
@@ -25,6 +24,9 @@ const refIn = (key: Customer): string | null => ('customerRef' in key ? key.cust
 /** SQL of terms without metadata, and without the proven identity. An open session retains the platform, so that its payment is judged the same. */
 const NAMELESS_TERMS = sql`json_remove(iif(terms -> '$.identity' IS NULL, terms,
   json_set(terms, '$.identity.providerUserId', '', '$.identity.username', NULL)), '$.metadata')`;
+/** Marks what a wallet paid before, so that it gives no access again. */
+const MARKED = sql`json_set(${NAMELESS_TERMS}, '$.isErased', json('true'))`;
+const IS_UNMARKED = sql`terms ->> '$.isErased' IS NULL`;
 const HAS_NAMES = sql`(email IS NOT NULL OR terms -> '$.metadata' IS NOT NULL OR terms ->> '$.identity.providerUserId' <> '')`;
 
 const isPaidBy = (table: typeof payments | typeof archivedPayments, key: Customer): SQL =>
@@ -51,7 +53,7 @@ export const isPaidBefore = (erasing: Erasing, paymentId: SQLiteColumn): SQL =>
 function unerased(erasing: Erasing, { key }: ErasedKey): SQL[] {
   const { ctx } = erasing;
   const isTheirs = 'customerRef' in key ? [eq(payments.customerRef, key.customerRef)] : paidFor(payments, [key.walletAddress]);
-  const isNamed = 'customerRef' in key ? sql`true` : HAS_NAMES;
+  const isNamed = 'customerRef' in key ? sql`true` : IS_UNMARKED;
   return isTheirs.map((isIt) => sql`${rowsOf(payments, ctx)} AND ${isIt} AND ${isNamed} AND ${isOfBefore(erasing, payments)}`);
 }
 
@@ -69,7 +71,7 @@ export async function planPayments(erasing: Erasing): Promise<Write[]> {
       writes.push(
         db.delete(identitySessions).where(amongIds(identitySessions.id, named('identitySessionId'))),
         db.delete(handoffs).where(amongIds(handoffs.id, named('handoffId'))),
-        stepRows(db, payments, { email: null, terms: NAMELESS_TERMS, ...(customerRef && { customerRef }) }, amongIds(payments.id, ids)),
+        stepRows(db, payments, { email: null, terms: MARKED, ...(customerRef && { customerRef }) }, amongIds(payments.id, ids)),
       );
     }
   return writes;
@@ -111,7 +113,7 @@ const isSubscribedBefore = (erasing: Erasing): SQL =>
 /** Plans the erasure of a reference where rows have no other personal data, or are deleted. */
 function planReferences(erasing: Erasing, from: string, customerRef: string): Write[] {
   const { ctx, until } = erasing;
-  const { db, now } = ctx;
+  const { db } = ctx;
   const of = (table: { merchantId: SQLiteColumn; livemode: SQLiteColumn; customerRef: SQLiteColumn; createdAt: SQLiteColumn }): SQL =>
     sql`${eq(table.merchantId, ctx.merchantId)} AND ${eq(table.livemode, ctx.livemode)} AND ${eq(table.customerRef, from)}
       AND +${lte(table.createdAt, until)}`;
@@ -119,29 +121,31 @@ function planReferences(erasing: Erasing, from: string, customerRef: string): Wr
     sql`${key} IN (SELECT ${key} FROM ${key.table} WHERE ${of(table)} AND ${is} LIMIT ${ROWS_MAX})`;
   return [
     db.update(archivedPayments).set({ customerRef }).where(upTo(archivedPayments, archivedPayments.id)),
-    // The index holds those of some days.
-    db
-      .update(settlements)
-      .set({ customerRef })
-      .where(sql`status = 'failed' AND next_check_at IS NULL AND ${of(settlements)}`),
+    // Failed ones of some days: each of the two conditions has an index.
+    ...[sql`next_check_at IS NULL`, sql`status <> 'settled' AND next_check_at IS NOT NULL`].map((is) =>
+      db
+        .update(settlements)
+        .set({ customerRef })
+        .where(sql`status = 'failed' AND ${is} AND ${of(settlements)}`),
+    ),
     stepRows(
       db,
       subscriptionAuthorizations,
       { customerRef, email: null, terms: NAMELESS_TERMS },
       upTo(subscriptionAuthorizations, subscriptionAuthorizations.id, isSubscribedBefore(erasing)),
     ),
-    stepRows(
-      db,
-      paymentSessions,
-      { customerRef, metadata: {}, expiresAt: sql`min(expires_at, ${now})` },
-      upTo(paymentSessions, paymentSessions.id),
-    ),
-    db.delete(handoffs).where(and(of(handoffs), sql`payment_id IS NULL`)),
   ];
 }
 
 /** Plans the same for a wallet, which stays: addresses and identities alone are erased. */
 const planWallet = (erasing: Erasing, wallet: string): Write[] => [
+  erasing.ctx.db
+    .update(settlements)
+    .set({ terms: sql`json_set(terms, '$.isErased', json('true'))` as never })
+    .where(
+      sql`${settlements.paymentId} IN (SELECT payment_id FROM settlements WHERE ${rowsOf(settlements, erasing.ctx)} AND ${eq(settlements.payerWallet, wallet)}
+        AND status = 'settled' AND ${IS_UNMARKED} AND +${lte(settlements.createdAt, erasing.until)} AND ${isPaidBefore(erasing, settlements.paymentId)} LIMIT ${ROWS_MAX})`,
+    ),
   stepRows(
     erasing.ctx.db,
     subscriptionAuthorizations,
@@ -200,95 +204,13 @@ export const planRows = (erasing: Erasing): Write[] =>
     return [...others, planInvoices(erasing, one)];
   });
 
-/** Emails that go to the buyer of a receipt or subscription. */
-const TO_BUYERS = [
-  'buyer_receipt',
-  'receipt_proof',
-  'subscription_renews',
-  'subscription_past_due',
-  'subscription_reapprove',
-  'subscription_cancelled',
-  'subscription_stopped',
-] as const;
-
 /** SQL condition: a payment of the customer, before or after the erasure of its row. Takes few parameters, whatever the number of keys. */
-function isOwnPayment(erasing: Erasing, table: typeof payments | typeof archivedPayments): SQL {
+export function isOwnPayment(erasing: Erasing, table: typeof payments | typeof archivedPayments): SQL {
   const { refs, wallets } = erasing.customer;
   const isNamed = sql`${table.customerRef} IN ${setOf([...refs.keys(), ...refs.values()])}`;
   const digits = JSON.stringify([...wallets].map((wallet) => digitsOf(table.payerWallet, wallet)));
   const isPayer = sql`customer_ref IS NULL AND coalesce(customer_wallet, payer_wallet) IN (SELECT unhex(value) FROM json_each(${digits}))`;
   return sql`(${isNamed} OR ${isPayer}) AND ${isOfBefore(erasing, table)}`;
-}
-
-/** Lists emails to a buyer's addresses. */
-const listBuyersMails = ({ ctx, progress }: Erasing, addressKeys: readonly string[]) =>
-  ctx.db
-    .select({ id: mails.id, facts: mails.facts })
-    .from(mails)
-    .where(
-      and(
-        eq(mails.accountId, ctx.merchantId),
-        sql`address_key IS NOT NULL AND ${amongIds(mails.addressKey, addressKeys)}`,
-        inArray(mails.template, [...TO_BUYERS]),
-        lte(mails.createdAt, progress.requestedAt),
-        sql`facts <> '{}'`,
-      ),
-    )
-    .limit(ROWS_MAX);
-
-/** Lists those of these emails that are about a payment or subscription of the customer. */
-async function listOwnMails(erasing: Erasing, addressKeys: readonly string[]): Promise<MailId[]> {
-  const found = await listBuyersMails(erasing, addressKeys);
-  if (found.length === 0) return [];
-  const named = found.map(({ id, facts }) => ({ id, ...(facts as { receipt_id?: ReceiptId; authorization_id?: AuthorizationId }) }));
-  const { ctx, customer } = erasing;
-  const isSubscriber = sql`(${subscriptionAuthorizations.customerRef} IN ${setOf([...customer.refs.values()])}
-    OR customer_ref IS NULL AND ${subscriptionAuthorizations.subscriberWallet} IN ${setOf([...customer.wallets])})`;
-  const receiptIdsOf = named.flatMap(({ receipt_id }) => receipt_id ?? []);
-  const authorizationIds = named.flatMap(({ authorization_id }) => authorization_id ?? []);
-  const [receipts, subscriptions] = await ctx.db.batch([
-    ctx.db
-      .select({ id: payments.receiptId })
-      .from(payments)
-      .where(and(rowsOf(payments, ctx), amongIds(payments.receiptId, receiptIdsOf), isOwnPayment(erasing, payments))),
-    ctx.db
-      .select({ id: subscriptionAuthorizations.id })
-      .from(subscriptionAuthorizations)
-      .where(and(rowsOf(subscriptionAuthorizations, ctx), amongIds(subscriptionAuthorizations.id, authorizationIds), isSubscriber)),
-  ]);
-  const own = new Set<string | null>([...receipts, ...subscriptions].map(({ id }) => id));
-  return named.flatMap(({ id, receipt_id, authorization_id }) =>
-    own.has(receipt_id ?? null) || own.has(authorization_id ?? null) ? [id] : [],
-  );
-}
-
-/** Plans the erasure of the customer's details for invoices, and of emails: those to the buyer are not sent, and none names the buyer. */
-export async function planEmails(erasing: Erasing, buyerKeys: readonly Uint8Array[], addressKeys: readonly string[]): Promise<Write[]> {
-  const { ctx, customer, until } = erasing;
-  const { db, wallNow } = ctx;
-  const own = await listOwnMails(erasing, addressKeys);
-  return [
-    db
-      .delete(buyerDetails)
-      .where(and(rowsOf(buyerDetails, ctx), inArray(buyerDetails.buyerKey, [...buyerKeys]), lte(buyerDetails.updatedAt, until))),
-    db
-      .update(mails)
-      .set({
-        ...{ status: sql`iif(status = 'waiting', 'dropped', status)`, endedAt: sql`coalesce(ended_at, ${wallNow})` },
-        ...{ nextAttemptAt: null, address: null, facts: {} },
-      })
-      .where(amongIds(mails.id, own)),
-    db
-      .update(mails)
-      .set({ facts: sql`json_set(facts, '$.buyer', '')` })
-      .where(
-        and(
-          eq(mails.accountId, ctx.merchantId),
-          eq(mails.template, 'buyer_erasure'),
-          sql`facts ->> '$.customer_id' IN ${setOf([...customer.ids])} AND facts ->> '$.buyer' <> ''`,
-        ),
-      ),
-  ];
 }
 
 /** Conditions of checkouts and payments of before that still have the reference. `isOpen`: the chain has not decided them. */
@@ -334,15 +256,4 @@ export async function listOwnPayments(erasing: Erasing, ids: readonly string[]):
       .where(and(rowsOf(table, erasing.ctx), amongIds(table.id, ids), isOwnPayment(erasing, table)));
   const found = await erasing.ctx.db.batch([find(payments), find(archivedPayments)]);
   return new Set(found.flat().map(({ id }) => id));
-}
-
-/** Lists which of these payments are the next customer's. */
-export async function listNextPayments(erasing: Erasing, ids: readonly string[]): Promise<string[]> {
-  if (ids.length === 0) return [];
-  const isNext = sql`NOT (${isOfBefore(erasing, payments)})`;
-  const found = await erasing.ctx.db
-    .select({ id: payments.id })
-    .from(payments)
-    .where(and(rowsOf(payments, erasing.ctx), amongIds(payments.id, ids), isNext));
-  return found.map(({ id }) => id);
 }

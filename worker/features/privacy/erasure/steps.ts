@@ -4,7 +4,7 @@
  */
 
 import { seal, unseal } from '#core/crypto.ts';
-import { eventIdOf } from '#core/ids.ts';
+import { type EntitlementId, eventIdOf } from '#core/ids.ts';
 import { HOUR } from '#core/time.ts';
 import { addressKeysOf } from '#features/email/outbox.ts';
 import { eraseFromArchive } from '#features/retention/erase.ts';
@@ -19,12 +19,13 @@ import type { Erasing } from '#platform/db/search/erasing.ts';
 import type { ActEvent, acts } from '#platform/db/tables/events.ts';
 import type { AuditDetails, AuditEntry } from '#platform/db/tables/office/audit-log.ts';
 import { buyerKeyOf } from '#rules/access/buyers.ts';
-import { eraseCustomerIn, happenedAt, namesCustomer } from '#rules/access/erased-customer.ts';
+import { eraseCustomerIn, namesCustomer } from '#rules/access/erased-customer.ts';
 import { isBoughtBefore, listRunning, listUnerasedMembers, planErasedMembership } from './access.store.ts';
 import { listEmails } from './customer.store.ts';
 import { planEndedAccess } from './end-access.ts';
+import { planEmails } from './mails.store.ts';
 import { forgetEntitlements, renameMeteredSessions } from './objects.ts';
-import { hasOpenCheckout, listOwnPayments, planEmails, planEnded, planPayments, planRows, ROWS_MAX } from './rows.store.ts';
+import { hasOpenCheckout, listOwnPayments, planEnded, planPayments, planRows, ROWS_MAX } from './rows.store.ts';
 import { DONE, isLastPass, type Stepped, storeWrites } from './step.ts';
 import {
   type AnswerRow,
@@ -127,7 +128,7 @@ export async function eraseEvents(erasing: Erasing): Promise<Stepped> {
     opened.flatMap(({ events }) => events),
   );
   const writes = opened.flatMap(({ act, events }) => {
-    const isOwn = (event: ActEvent): boolean => isTheirs(event, happenedAt({ ...event, createdAt: act.createdAt }) <= erasing.until);
+    const isOwn = (event: ActEvent): boolean => isTheirs(event, act.createdAt <= erasing.until);
     if (!events.some(isOwn)) return [];
     const erased = events.map((event) => (isOwn(event) ? eraseEvent(erasing, event) : event));
     if (JSON.stringify(erased) === JSON.stringify(events)) return [];
@@ -153,8 +154,10 @@ async function findTheirs(erasing: Erasing, events: readonly ActEvent[]): Promis
     listOwnMemberships(erasing, memberIds, true),
     listOwnMemberships(erasing, memberIds, false),
   ]);
-  return ({ paymentId, membershipId, subjectId, data }, isOfBefore) => {
+  const { forgotten } = erasing.progress;
+  return ({ paymentId, membershipId, subjectType, subjectId, subjectVersion, data }, isOfBefore) => {
     if (paid.has(paymentId!) || heldForGood.has(membershipId!)) return true;
+    if (subjectType === 'entitlement' && subjectVersion <= (forgotten[subjectId as EntitlementId] ?? -1)) return true;
     return isOfBefore && (held.has(membershipId!) || customer.ids.has(subjectId) || namesCustomer(data, customer));
   };
 }
@@ -246,7 +249,7 @@ export async function eraseArchive(erasing: Erasing): Promise<Stepped> {
   const found = await eraseFromArchive(erasing, Number(progress.after ?? 0), {
     findOwn: async (events) => {
       const isTheirs = await findTheirs(erasing, events);
-      return (event) => isTheirs(event, happenedAt(event) <= until);
+      return (event) => isTheirs(event, event.createdAt <= until);
     },
     eraseEvent: (event) => ({ ...event, ...eraseEvent(erasing, event) }),
   });
@@ -267,10 +270,10 @@ export async function eraseTraces(erasing: Erasing): Promise<Stepped> {
 export const STEPS = [
   forgetEntitlements,
   collectEmails,
-  eraseMemberships,
-  renameMeteredSessions,
   eraseRows,
   eraseEnded,
+  eraseMemberships,
+  renameMeteredSessions,
   eraseEmails,
   eraseEvents,
   eraseAnswers,

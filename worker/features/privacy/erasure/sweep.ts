@@ -49,7 +49,7 @@ async function runErasure(shard: Shard, row: CustomerRow): Promise<number | null
   while (mayGoOn(shard)) {
     const step = STEPS[progress.step];
     if (!step) return endPass(erasing);
-    if (progress.step === 0 && progress.after === null) progress.isLast = ctx.wallNow >= progress.callsEndAt;
+    if (progress.step === 0 && progress.after === null) progress.isLast = progress.hasPassed && ctx.wallNow >= progress.callsEndAt;
     const { after, isWaiting } = await step(erasing);
     Object.assign(progress, {
       after,
@@ -75,8 +75,8 @@ async function endPass(erasing: Erasing): Promise<number | null> {
     if (!isAborted(error)) throw error;
     // A call under way stored something meanwhile.
   }
-  Object.assign(progress, { step: 0, after: null });
-  const eraseAt = isLast ? ctx.wallNow + ctx.elapsedMs() + AGAIN_MS : Math.max(ctx.wallNow, progress.callsEndAt);
+  Object.assign(progress, { step: 0, after: null, hasPassed: true } satisfies Partial<ErasureProgress>);
+  const eraseAt = Math.max(ctx.wallNow + ctx.elapsedMs() + AGAIN_MS, progress.callsEndAt);
   await saveProgress(erasing, eraseAt);
   return eraseAt;
 }

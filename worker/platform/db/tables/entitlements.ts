@@ -53,8 +53,9 @@ export interface ErasureProgress {
   /** Step, and the row after which it continues. */
   step: number;
   after: string | null;
-  /** True in the last pass through the steps. */
+  /** True in the last pass through the steps, which follows a whole one. */
   isLast: boolean;
+  hasPassed: boolean;
   /** Wall time of the request, by which the platforms have taken away access, and by which calls that began before the request have ended. */
   requestedAt: number;
   takenAt: number;
@@ -69,6 +70,8 @@ export interface ErasureProgress {
   decidedSince: number;
   /** Keys of the customer and of those that were merged into it. Erased with the progress. */
   keys: ErasedKey[];
+  /** Versions up to which copies and events of entitlements are the customer's. */
+  forgotten: Record<EntitlementId, number>;
   /** Act and log entry up to which the customer is erased. */
   actSeq: number;
   entrySeq: number;
