@@ -19,6 +19,7 @@ import type {
   Credit,
   CreditAnswer,
   EntitlementRpc,
+  ForgetCall,
   Full,
   GrantAnswer,
   KeyedUse,
@@ -61,12 +62,14 @@ export class EntitlementObject extends DurableObject<Env> implements Entitlement
       passTime: () => this.#holding.passTime(),
       isUse: (before, after) => !after.merged && before.endsSeenThrough === after.endsSeenThrough && isUse(before.balance, after.balance),
       publish: async (held, events, { now, requestId }) => {
-        const queue = held.identity!.livemode ? this.env.JOBS : this.env.SANDBOX;
+        // Forgotten meanwhile.
+        if (!held.identity) return;
+        const queue = held.identity.livemode ? this.env.JOBS : this.env.SANDBOX;
         const moved = movedOf(held);
         const projection = { snapshot: projectionOf(held, now), events, ...(moved ? { moved } : {}) };
         await queue.send({ kind: 'projectEntitlement', projection, requestId });
       },
-      storeUses: (held, { now, requestId }) => this.storeUses(projectionOf(held, now), requestId),
+      storeUses: async (held, { now, requestId }) => !held.identity || this.storeUses(projectionOf(held, now), requestId),
     });
     this.#holding = new Holding(this.#ledger);
   }
@@ -164,8 +167,8 @@ export class EntitlementObject extends DurableObject<Env> implements Entitlement
       if (own?.isRefunded) return answerOf({ by: 'refunded' });
       if (last && !last.isRefunded) return answerOf({ by: own ? 'mine' : 'other', ...this.#consumption(last.tick, last) });
       const isTaken = consume.isAnswered && last === undefined;
-      if (isTaken || this.#holding.grants.find(paymentId)!.isRevoked) return answerOf({ by: 'none' });
-      // Units credited before the merge have moved, and the target may have used them.
+      if (isTaken || this.#holding.grants.find(paymentId)?.isRevoked !== false) return answerOf({ by: 'none' });
+      // Units credited before the merge have moved, and the target may have used them. A forgotten payment has none.
       if (this.#holding.mergedInto !== null) return answerOf({ by: 'none' });
       const made = this.#makeUse(credit.identity, `credit:${paymentId}:${consume.key}`, '', consume.units, paymentId);
       if (!made.ok) return answerOf({ by: 'none' });
@@ -215,8 +218,32 @@ export class EntitlementObject extends DurableObject<Env> implements Entitlement
   read(called: Called): Promise<EntitlementSnapshot | null> {
     return this.#ledger.run(called, () => {
       const { mergedInto } = this.#holding;
-      if (this.#holding.balance.version === 0) return null;
+      if (this.#ledger.state.identity === null || this.#holding.balance.version === 0) return null;
       return { ...this.#holding.snapshot, ...(mergedInto === null ? {} : { mergedInto }) };
+    });
+  }
+
+  creditedSince({ since, ...called }: Called & { since: number }): Promise<{ tick: number; paymentIds: string[] }> {
+    return this.#ledger.run(called, () => ({
+      tick: this.#ledger.lastTick,
+      paymentIds: this.#ledger.tables.isEmpty ? [] : this.#holding.grants.paidSince(since),
+    }));
+  }
+
+  forget({ tick, through, kept, ...called }: ForgetCall): Promise<number | false> {
+    return this.#ledger.run(called, () => {
+      if (!this.#ledger.isPublished) return false;
+      const { version } = this.#holding.balance;
+      this.#holding.forget({ tick, through, kept });
+      return version;
+    });
+  }
+
+  part(called: Called): Promise<boolean> {
+    return this.#ledger.run(called, () => {
+      if (!this.#ledger.isPublished) return false;
+      this.#holding.part();
+      return true;
     });
   }
 

@@ -15,7 +15,10 @@ export interface Credited {
   paidThrough: number | null;
 }
 
-/** `payment_id` is null for a manual grant. `credited` is null for a manual grant and for a payment that was revoked before its credit. */
+/**
+ * `payment_id` is null for a manual grant. `is_revoked` is 2 for a forgotten payment. `credited` is null for a manual grant and for a payment that was revoked before its
+ * credit.
+ */
 export const GRANT_TABLES = {
   grants: `tick INTEGER PRIMARY KEY, payment_id TEXT UNIQUE, addition TEXT NOT NULL, added_at INTEGER NOT NULL,
     is_revoked INTEGER NOT NULL, credited TEXT`,
@@ -39,7 +42,10 @@ export interface Grant {
   tick: number;
   addition: Addition;
   isAdded: boolean;
+  /** Revoked or forgotten. */
   isRevoked: boolean;
+  /** True for a payment of before an erasure of the customer. It is never credited again. */
+  isForgotten: boolean;
   credited: Credited | null;
 }
 
@@ -52,6 +58,7 @@ interface Checkpoint {
 /** Orphaned payments are rescanned for eight days. After this time an outcome is final, whether or not the object was notified. */
 const DECIDED_AFTER_MS = 30 * DAY;
 const ADVANCE_MAX = 1000;
+const FORGOTTEN = 2;
 
 /** Ordered history of additions to an entitlement. Used only inside operations of its ledger. */
 export class Grants {
@@ -76,7 +83,8 @@ export class Grants {
     const { use, ...addition }: StoredAddition = JSON.parse(row.addition);
     const credited: Credited | null = row.credited === null ? null : readCredited(row.credited);
     const isAdded = use !== undefined;
-    return { tick: row.tick, addition, isAdded, isRevoked: row.is_revoked === 1, credited };
+    const marks = { isRevoked: row.is_revoked !== 0, isForgotten: row.is_revoked === FORGOTTEN };
+    return { tick: row.tick, addition, isAdded, ...marks, credited };
   }
 
   add(
@@ -119,6 +127,41 @@ export class Grants {
   setRevoked({ tick }: Grant, isRevoked: boolean, balance: Balance, now: number): Balance {
     this.#tables.write('UPDATE grants SET is_revoked = ? WHERE tick = ?', isRevoked ? 1 : 0, tick);
     return this.#replayed(tick, balance, now);
+  }
+
+  hasAfter(at: number): boolean {
+    return this.#tables.rows('SELECT 1 FROM grants WHERE added_at > ? LIMIT 1', at).length > 0;
+  }
+
+  /** Deletes what was added up to `at`, as if it had never been made. Units that were used stay used. */
+  revokeThrough(at: number, balance: Balance, now: number): Balance {
+    this.#tables.write('DELETE FROM grants WHERE added_at <= ?', at);
+    this.setCheckpoint({ tick: 0, balance: emptyBalance() });
+    return this.#replayed(Number.MAX_SAFE_INTEGER, balance, now);
+  }
+
+  /** Payments that were added after a time. */
+  paidSince(at: number): string[] {
+    const sql = "SELECT payment_id FROM grants WHERE added_at > ? AND payment_id NOT LIKE 'merge:%'";
+    return this.#tables.rows<{ payment_id: string }>(sql, at).map(({ payment_id: id }) => id);
+  }
+
+  /**
+   * Forgets payments that were added up to `tick`, but for `kept`, and all else that was added up to `through`. Returns false if nothing is
+   * left.
+   */
+  forgetUpTo({ tick, through, kept }: { tick: number; through: number; kept: readonly string[] }): boolean {
+    const isPayment = "payment_id IS NOT NULL AND payment_id NOT LIKE 'merge:%'";
+    const forgotten = `is_revoked = ${FORGOTTEN} WHERE ${isPayment} AND tick <= ? AND payment_id NOT IN (SELECT value FROM json_each(?))`;
+    this.#tables.write(`UPDATE grants SET ${forgotten}`, tick, JSON.stringify(kept));
+    this.#tables.write(`DELETE FROM grants WHERE NOT (${isPayment}) AND added_at <= ?`, through);
+    this.setCheckpoint({ tick: 0, balance: emptyBalance() });
+    return this.#tables.rows(`SELECT 1 FROM grants WHERE is_revoked <> ${FORGOTTEN} LIMIT 1`).length > 0;
+  }
+
+  /** Balance as if what was forgotten had never been added. Units that were used stay used. */
+  replayed(balance: Balance, now: number): Balance {
+    return this.#replayed(Number.MAX_SAFE_INTEGER, balance, now);
   }
 
   /** Replaces the addition of a grant, as if it had been this one from the start. */
@@ -167,9 +210,14 @@ export class Grants {
     let to = { tick, balance };
     for (const row of this.#tables.each<GrantRow>('SELECT * FROM grants WHERE tick > ? ORDER BY tick LIMIT ?', tick, ADVANCE_MAX)) {
       const { isFinal = false }: StoredAddition = JSON.parse(row.addition);
-      const isOpen = row.payment_id !== null && !isFinal && !decided.delete(row.payment_id) && row.added_at >= now - DECIDED_AFTER_MS;
+      const isOpen =
+        row.payment_id !== null &&
+        row.is_revoked !== FORGOTTEN &&
+        !isFinal &&
+        !decided.delete(row.payment_id) &&
+        row.added_at >= now - DECIDED_AFTER_MS;
       if (isOpen) break;
-      to = { tick: row.tick, balance: row.is_revoked === 1 ? to.balance : playEntries(to.balance, [entryOf(row)]) };
+      to = { tick: row.tick, balance: row.is_revoked !== 0 ? to.balance : playEntries(to.balance, [entryOf(row)]) };
     }
     return to;
   }

@@ -13,7 +13,16 @@ import {
   remainingOf,
   snapshotOf,
 } from '#rules/balance.ts';
-import type { Credit, EntitlementEventType, EntitlementProjection, MergeTarget, Moved, Redirected } from '#rules/entitlement-rpc.ts';
+import type {
+  Called,
+  Credit,
+  EntitlementEventType,
+  EntitlementProjection,
+  ForgetCall,
+  MergeTarget,
+  Moved,
+  Redirected,
+} from '#rules/entitlement-rpc.ts';
 import { useOf } from '#rules/history.ts';
 import { endCounts, isNewer, judgedAt, type Renewal } from '#rules/subscriptions/served.ts';
 import { type Credited, type Grant, Grants } from './grants.ts';
@@ -27,6 +36,8 @@ export type State = {
   renewal: Renewal | null;
   /** Set once the customer was merged. The balance continues to count what is left, for the target. */
   merged?: { at: number; into: MergeTarget };
+  /** Time of the customer's last erasure. What customers had that were merged into it up to then does not arrive any more. */
+  forgottenThrough?: number;
 };
 export type Event = EntitlementProjection['events'][number];
 
@@ -51,6 +62,8 @@ export function dueAt({ balance, endsSeenThrough, renewal, merged }: State): num
   const end = nextEndOf(balance, endsSeenThrough);
   return end === null ? null : endCounts(renewal, end);
 }
+
+const NOTHING: Credited = { grantedUnits: 0, uses: [], remaining: 0, paidThrough: null };
 
 export type Left = { remaining: number | null; paidThrough: number | null };
 
@@ -98,7 +111,7 @@ export class Holding {
 
   mergeAway(into: MergeTarget): Moved | null {
     const { state, now } = this.#ledger;
-    if (state.balance.version === 0) return null;
+    if (state.identity === null || state.balance.version === 0) return null;
     if (!state.merged) {
       const balance = { ...state.balance, version: state.balance.version + 1, updatedAt: now };
       this.#ledger.state = { ...state, balance, merged: { at: now, into } };
@@ -108,7 +121,7 @@ export class Holding {
 
   /** Grants the parts of a merged entitlement, or replaces what an earlier version granted. */
   receive({ to, fromId, version, at, parts }: Moved): void {
-    if (!this.grants.recordVersion(`merge:${fromId}`, version)) return;
+    if (at <= (this.#ledger.state.forgottenThrough ?? -1) || !this.grants.recordVersion(`merge:${fromId}`, version)) return;
     for (const [part, addition] of Object.entries(parts)) this.#receivePart(to, `merge:${fromId}:${part}`, addition, at);
   }
 
@@ -161,6 +174,7 @@ export class Holding {
   /** Credits a payment once. A payment that was revoked before its credit adds nothing. */
   creditOnce({ identity, paymentId, addition }: Pick<Credit, 'identity' | 'paymentId' | 'addition'>): Credited {
     const grant = this.grants.find(paymentId);
+    if (grant?.isForgotten) return NOTHING;
     if (grant?.credited) return grant.credited;
     const { now } = this.#ledger;
     const before = this.balance;
@@ -173,6 +187,22 @@ export class Holding {
     return credited;
   }
 
+  /** Forgets what is the erased customer's, and a merge. What remains is without the units that were used. */
+  forget(forgotten: Omit<ForgetCall, keyof Called>): void {
+    const { state, now } = this.#ledger;
+    const { identity, balance, renewal } = state;
+    const after = { ...EMPTY_STATE, forgottenThrough: Math.max(forgotten.through, state.forgottenThrough ?? 0) };
+    if (!this.#ledger.tables.isEmpty && this.grants.forgetUpTo(forgotten))
+      this.#ledger.state = { ...after, identity, balance: this.grants.replayed(balance, now), renewal };
+    else this.#ledger.forget({ ...after, balance: { ...emptyBalance(), version: balance.version } });
+  }
+
+  /** Ends the merge into another customer, with all that was granted before. */
+  part(): void {
+    const { state, now } = this.#ledger;
+    if (state.merged) this.forget({ tick: Number.MAX_SAFE_INTEGER, through: now, kept: [] });
+  }
+
   revoke(identity: EntitlementKey, paymentId: string): void {
     const grant = this.grants.find(paymentId);
     if (grant?.isRevoked) return;
@@ -183,7 +213,7 @@ export class Holding {
 
   reinstate(identity: EntitlementKey, paymentId: string): void {
     const grant = this.grants.find(paymentId);
-    if (!grant?.isRevoked) return;
+    if (!grant?.isRevoked || grant.isForgotten) return;
     if (grant.isAdded) this.change(identity, this.#setRevoked(grant, false));
     else this.#release(identity, paymentId, grant);
   }

@@ -135,6 +135,19 @@ export class Ledger<State, Content, Event> {
     this.tables.write('INSERT INTO outbox VALUES (?, ?)', this.#version(), JSON.stringify(event));
   }
 
+  /** True if the database has every event. */
+  get isPublished(): boolean {
+    return this.tables.rows('SELECT 1 FROM outbox LIMIT 1').length === 0;
+  }
+
+  /** Replaces state and keys by `state`, which has the version of before and is therefore not published. Numbers go on, so that none comes twice. */
+  forget(state: State): void {
+    if (!this.tables.isEmpty) for (const table of Object.keys(BLOCK_TABLES)) this.tables.write(`DELETE FROM ${table}`);
+    this.operations.load('');
+    const version = this.#rules.versionOf(state);
+    this.#turnPage({ ...this.#page, ...EMPTY_OUTBOX, publishedVersion: version, sentVersion: version, state, changedBy: null });
+  }
+
   #runHere<T>(operation: () => T, requestId?: string): Promise<T> {
     return this.run({ now: Date.now(), requestId }, operation);
   }

@@ -21,6 +21,10 @@ export class Tables {
     if (this.#exist) this.#create(missing);
   }
 
+  get isEmpty(): boolean {
+    return !this.#exist;
+  }
+
   get bytes(): number {
     return this.#sql.databaseSize;
   }

@@ -131,6 +131,7 @@ CREATE TABLE `archives` (
 );
 --> statement-breakpoint
 CREATE INDEX `archives_by_event` ON `archives` (`merchant_id`,`livemode`,`last_event_id`);--> statement-breakpoint
+CREATE INDEX `archives_by_merchant` ON `archives` (`merchant_id`,`livemode`);--> statement-breakpoint
 CREATE TABLE `audits` (
 	`day` text PRIMARY KEY NOT NULL,
 	`due_at` integer,
@@ -252,6 +253,11 @@ CREATE TABLE `customers` (
 	`wallet_address` blob,
 	`customer_ref` text,
 	`merged_into` blob,
+	`status` text NOT NULL,
+	`next_id` blob,
+	`erased_at` integer,
+	`erasure` text,
+	`erase_at` integer,
 	`email` text,
 	`name` text,
 	`company` text,
@@ -263,14 +269,16 @@ CREATE TABLE `customers` (
 	`last_seen_at` integer NOT NULL,
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL,
-	`version` integer NOT NULL
+	`version` integer NOT NULL,
+	CONSTRAINT "customers_status" CHECK(status IN ('active', 'erasing', 'erased'))
 ) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE INDEX `customers_by_last_seen` ON `customers` (`merchant_id`,`livemode`,`last_seen_at`);--> statement-breakpoint
 CREATE INDEX `customers_by_creation` ON `customers` (`merchant_id`,`livemode`,`created_at`);--> statement-breakpoint
 CREATE INDEX `customers_by_survivor` ON `customers` (`merged_into`) WHERE merged_into IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `customers_by_email` ON `customers` (`merchant_id`,`livemode`,`email`) WHERE email IS NOT NULL;--> statement-breakpoint
-CREATE INDEX `sandbox_customers_by_ref` ON `customers` (`merchant_id`,`livemode`,`customer_ref`) WHERE customer_ref IS NOT NULL AND livemode = 0;--> statement-breakpoint
+CREATE INDEX `customers_erasing` ON `customers` (`erase_at`) WHERE erase_at IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `customers_by_ref` ON `customers` (`merchant_id`,`livemode`,`customer_ref`) WHERE customer_ref IS NOT NULL AND (livemode = 0 OR erased_at IS NOT NULL);--> statement-breakpoint
 CREATE TABLE `entitlements` (
 	`id` blob PRIMARY KEY NOT NULL,
 	`merchant_id` blob NOT NULL,

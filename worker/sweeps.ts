@@ -103,6 +103,11 @@ export const SWEEPS: readonly Sweep[] = [
       eraseMember: eraseArchivedLog,
     }),
   },
+  {
+    name: 'erasedCustomers',
+    nextDueAt: atEachCron,
+    run: async (ctx) => (await import('#features/privacy/erasure/sweep.ts')).sweepErasedCustomers(ctx),
+  },
   { name: 'idempotency', nextDueAt: seldom(10 * MINUTE), run: sweepRegularly },
   // Temporary rows. retention/retention.ts defines the periods.
   { name: 'loginNonces', nextDueAt: seldom(10 * MINUTE), run: sweepOf('loginNonces') },

@@ -1,5 +1,6 @@
 import { DurableObject } from 'cloudflare:workers';
 import type { Env } from '#platform/context.ts';
+import type { Customer } from '#rules/balance.ts';
 import type { Called, Projected } from '#rules/entitlement-rpc.ts';
 import {
   type AcceptedVoucher,
@@ -180,6 +181,15 @@ export class MeteredSession extends DurableObject<Env> implements MeteredSession
 
   published(projected: Projected): Promise<void> {
     return this.#ledger.published(projected);
+  }
+
+  rename({ customer, ...called }: Called & { customer: Customer }): Promise<{ ok: true } | typeof UNKNOWN> {
+    return this.#ledger.run(called, () => {
+      const { state } = this.#ledger;
+      if (state.terms === null) return UNKNOWN;
+      this.#ledger.state = { ...state, terms: { ...state.terms, customer } };
+      return { ok: true };
+    });
   }
 
   claimChannel(sessionId: string): Promise<string> {

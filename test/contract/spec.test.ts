@@ -199,6 +199,7 @@ describe('published document', () => {
       // Its token may be sent as Bearer instead of in the body.
       'POST /v1/auth/refresh',
       'POST /v1/billing/portal/processor',
+      'POST /v1/customers/{customer_id}/erase',
       'POST /v1/keys/{key_id}/roll',
       'POST /v1/payments/{payment_id}/refund-transaction',
       'POST /v1/products/p/{slug}/connect',

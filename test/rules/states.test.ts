@@ -3,6 +3,7 @@ import { ApiError } from '#core/errors.ts';
 import {
   ACCOUNT,
   AUTHORIZATION,
+  CUSTOMER,
   DELIVERY,
   DOMAIN,
   ENDPOINT,
@@ -230,6 +231,13 @@ const PROMISES: Record<string, Promised> = {
       `${state} -resolve-> resolved`,
       `${state} -close-> closed`,
     ]),
+  },
+  customers: {
+    machine: CUSTOMER,
+    table: 'customers',
+    transitions: ['beginErasure', 'erase', 'return'],
+    terminal: [],
+    edges: ['active -beginErasure-> erasing', 'erasing -erase-> erased', 'erased -return-> active'],
   },
 };
 /** Projections of an object's state. They have no machine of their own. */

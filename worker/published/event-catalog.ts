@@ -22,6 +22,7 @@ import {
   delivery,
   endpoint,
   entitlement,
+  erasedCustomer,
   membership,
   message,
   meteredSession,
@@ -274,6 +275,12 @@ export const EVENT_CATALOG: Record<EventType, CatalogEntry> = {
     subject: 'customer',
     object: CustomerRecordBody,
     example: { ...customer, merged_from: ['0f7a51c2-6b3e-8d14-9000-2ac4e6819d05'] },
+  },
+  'customer.erased': {
+    description: 'A customer was erased.',
+    subject: 'customer',
+    object: CustomerRecordBody,
+    example: erasedCustomer,
   },
   'customer.erasure_requested': {
     description: 'A buyer asked for the erasure of personal data.',

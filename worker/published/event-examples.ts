@@ -211,10 +211,21 @@ export const customer: CustomerResource = {
   merged_from: [],
   first_seen_at: AT,
   last_seen_at: AT,
+  status: 'active',
   livemode: true,
   created_at: AT,
   updated_at: AT,
   version: 2,
+};
+
+const { name: _, ...unnamed } = customer;
+export const erasedCustomer: CustomerResource = {
+  ...unnamed,
+  customer_ref: 'erased:7d3b9f04',
+  emails: [],
+  access: { active: 0, lapsed: 0 },
+  status: 'erased',
+  version: 5,
 };
 
 export const entitlement: z.infer<typeof EntitlementBody> = {

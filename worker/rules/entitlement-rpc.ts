@@ -137,6 +137,14 @@ export interface MergeCall extends Called {
   into: MergeTarget;
 }
 
+export interface ForgetCall extends Called {
+  /** Number up to which payments are forgotten, but for those that are `kept`. */
+  tick: number;
+  kept: readonly string[];
+  /** Time up to which all else is forgotten. */
+  through: number;
+}
+
 export interface EntitlementRpc {
   consume(operation: Operation<UseRequest>): Promise<ConsumeAnswer>;
   /** Several uses of one entitlement, in order and independent. Null if a use threw, so its outcome is unknown. */
@@ -169,6 +177,15 @@ export interface EntitlementRpc {
   /** Acknowledges what the database stores. Safe if late, repeated or out of order. */
   published(projected: Projected): Promise<void>;
   read(called: Called): Promise<EntitlementSnapshot | null>;
+  /** Payments that were credited since a time, and the number of the newest one. */
+  creditedSince(call: Called & { since: number }): Promise<{ tick: number; paymentIds: string[] }>;
+  /**
+   * Forgets the erased customer: its keys, a merge, and what it was granted, for good. Versions and ids of consumptions go on. False while
+   * an event waits to be stored, else the version up to which copies and events are the erased customer's.
+   */
+  forget(call: ForgetCall): Promise<number | false>;
+  /** Ends the merge into another customer, and forgets what was granted before. False while an event waits to be stored. */
+  part(called: Called): Promise<boolean>;
   /** Deletes a sandbox entitlement permanently. Throws for a live one. */
   erase(): Promise<void>;
 }

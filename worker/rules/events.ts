@@ -47,6 +47,7 @@ export const EVENT_TYPES = [
   'customer.updated',
   'customer.merged',
   'customer.erasure_requested',
+  'customer.erased',
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 

@@ -61,6 +61,8 @@ export interface PaymentTerms {
   handoffId?: HandoffId;
   delivery?: DeliveryTarget;
   metadata?: Record<string, string>;
+  /** Set by an erasure of the customer: the payment gives no access again. */
+  isErased?: true;
   /** Name that the client of an x402 payment gave it. */
   paymentIdentifier?: string;
 }

@@ -47,6 +47,14 @@ export const MEMBERSHIP = machine<MembershipStatus, 'activate' | 'renew' | 'star
   cancelled: { renew: 'active', revoke: 'cancelled' },
 });
 
+export type CustomerStatus = 'active' | 'erasing' | 'erased';
+export const CUSTOMER = machine<CustomerStatus, 'beginErasure' | 'erase' | 'return'>({
+  active: { beginErasure: 'erasing' },
+  erasing: { erase: 'erased' },
+  // A wallet that pays again.
+  erased: { return: 'active' },
+});
+
 export type ProductStatus = 'active' | 'archived';
 export const PRODUCT = machine<ProductStatus, 'archive' | 'unarchive'>({
   active: { archive: 'archived' },

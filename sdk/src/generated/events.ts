@@ -427,6 +427,15 @@ export interface CustomerErasureRequestedEvent extends Omit<Event, 'type' | 'dat
   };
 }
 
+/** A customer was erased. */
+export interface CustomerErasedEvent extends Omit<Event, 'type' | 'data'> {
+  type: 'customer.erased';
+  data: {
+    object: CustomerRecord;
+    previous?: PreviousValues;
+  };
+}
+
 /** Event of a type that this version knows. Narrow it by `type`. */
 export type SvcEvent =
   | PaymentCreatedEvent
@@ -472,7 +481,8 @@ export type SvcEvent =
   | WebhookEndpointChangedEvent
   | CustomerUpdatedEvent
   | CustomerMergedEvent
-  | CustomerErasureRequestedEvent;
+  | CustomerErasureRequestedEvent
+  | CustomerErasedEvent;
 
 export type EventType =
   | 'payment.created'
@@ -518,7 +528,8 @@ export type EventType =
   | 'webhook.endpoint_changed'
   | 'customer.updated'
   | 'customer.merged'
-  | 'customer.erasure_requested';
+  | 'customer.erasure_requested'
+  | 'customer.erased';
 
 /** Event of one type: `EventOf<'payment.confirmed'>`. */
 export type EventOf<T extends EventType> = Extract<SvcEvent, { type: T }>;
@@ -569,4 +580,5 @@ export const KNOWN_EVENTS: readonly EventType[] = [
   'customer.updated',
   'customer.merged',
   'customer.erasure_requested',
+  'customer.erased',
 ];

@@ -55,6 +55,7 @@ getCustomerTimeline getTimeline GET /v1/customers/{customer_id}/timeline mq
 getCustomer get GET /v1/customers/{customer_id} m
 updateCustomer update PATCH /v1/customers/{customer_id} mb
 exportCustomer export GET /v1/customers/{customer_id}/export m
+eraseCustomer erase POST /v1/customers/{customer_id}/erase mb
 createPortalSession createPortalSession POST /v1/customers/portal-sessions mb
 buyer:
 createBuyerNonce createNonce POST /v1/buyer/wallet/nonce b

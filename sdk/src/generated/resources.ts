@@ -92,6 +92,7 @@ import type {
   EndSessionsQuery,
   Entitlement,
   EntitlementPage,
+  EraseCustomerRequest,
   Event,
   EventPage,
   EventTypeInfo,
@@ -406,6 +407,9 @@ export interface CustomersResource {
 
   /** Returns everything that names a customer. */
   export(customerId: string, options?: CallOptions): Promise<Answer<CustomerExport>>;
+
+  /** Erases personal data within minutes. Payments, receipts and wallets remain. The reference then names a new customer. */
+  erase(customerId: string, body?: EraseCustomerRequest, options?: CallOptions): Promise<Answer<CustomerRecord>>;
 
   /** Returns a link to the purchases of a customer who is signed in at your site. It works for ten minutes. */
   createPortalSession(body: PortalSessionRequest, options?: CallOptions): Promise<Answer<PortalSession>>;
@@ -1189,6 +1193,7 @@ export interface Operations {
   getCustomer: { params: { customer_id: string }; answer: Promise<Answer<CustomerRecord>> };
   updateCustomer: { params: { customer_id: string }; body: UpdateCustomerRequest; answer: Promise<Answer<CustomerRecord>> };
   exportCustomer: { params: { customer_id: string }; answer: Promise<Answer<CustomerExport>> };
+  eraseCustomer: { params: { customer_id: string }; body?: EraseCustomerRequest; answer: Promise<Answer<CustomerRecord>> };
   createPortalSession: { body: PortalSessionRequest; answer: Promise<Answer<PortalSession>> };
   createBuyerNonce: { body: WalletNonceRequest; answer: Promise<Answer<WalletNonce>> };
   signInBuyer: { body: WalletLoginRequest; answer: Promise<Answer<BuyerToken>> };

@@ -1924,6 +1924,7 @@ export interface CustomerRecord {
   merged_from: string[];
   first_seen_at: Timestamp;
   last_seen_at: Timestamp;
+  status: 'active' | 'erasing' | 'erased';
   /** True for real money, false for the sandbox. */
   livemode: boolean;
   created_at: Timestamp;
@@ -2080,6 +2081,11 @@ export interface CustomerExport {
   }[];
   /** Lists that are cut. */
   truncated: string[];
+}
+
+export interface EraseCustomerRequest {
+  end_access?: boolean;
+  reason?: string;
 }
 
 export interface PortalSessionRequest {

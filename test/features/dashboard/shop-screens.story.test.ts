@@ -259,6 +259,26 @@ describe('customer screens', () => {
     });
   });
 
+  it('a customer is erased once the reference is typed, and its page shows that', async () => {
+    const owner = await w.merchant();
+    const product = await w.product(owner);
+    const { customer_id } = (await w.call('POST', '/v1/customers', { key: owner.key, body: { customer_ref: 'user-9', name: 'Ada' } })).body;
+    await w.purchase(product, await w.chain.wallet(), { customer_ref: 'user-9' });
+    const browser = await signedIn(owner.email);
+    const path = `/dashboard/customers/${customer_id}`;
+    const act = { act: 'erase', idempotency_key: fieldOf((await browser.get(path)).text, 'erase', 'idempotency_key') };
+    expect((await browser.post(path, { ...act, confirm: 'Ada' })).status).toBe(422);
+    expect((await browser.post(path, { ...act, confirm: 'user-9' })).status).toBe(409);
+    const again = fieldOf((await browser.get(path)).text, 'erase', 'idempotency_key');
+    const ended = { act: 'erase', idempotency_key: again, confirm: 'user-9', end_access: 'true', reason: 'asked by email' };
+    expect((await browser.post(path, ended)).location).toBe(path);
+    const { text } = await browser.get(path);
+    const acts = ['grant', 'portal', 'save', 'merge', 'erase'].map((name) => text.includes(`value="${name}"`));
+    expect([text.includes('erasing'), ...acts]).toEqual([true, false, false, false, false, false]);
+    const { items } = (await w.call('GET', '/v1/account/audit-log?action=customer.erased', { key: owner.token })).body;
+    expect(items).toMatchObject([{ reason: 'asked by email' }]);
+  });
+
   it('a customer is exported by the owner, who finds the link, and by nobody beyond the role or the account', async () => {
     const owner = await w.merchant();
     const noted = async (key: string): Promise<string> => {

@@ -38,6 +38,10 @@ const ofChain = {
   recipient_wallet: address,
   recipient_ata: address,
 };
+const ERASING = {
+  ...{ ...test, customer_ref: 'erasing', status: 'erasing', metadata: '{}', company: null, wallets: '[]', emails: '[]', totals: '{}' },
+  erasure: JSON.stringify({ step: 0, after: null, requestedAt: 0, changedAt: 0, sealedAt: null, actSeq: 0, emails: [] }),
+};
 const ofPayment: Kind['also'] = [['payments', { ...test, id: 'p', status: 'CONFIRMED', expires_at: AT * 2 }]];
 
 const KINDS: Partial<Record<SweepName, Kind[]>> = {
@@ -61,6 +65,7 @@ const KINDS: Partial<Record<SweepName, Kind[]>> = {
   customers: [kind('billing_customers', { erasing_since: AT, subscription_status: 'none' })],
   cardPlans: [kind('billing_customers', { next_read_at: AT, subscription_status: 'active' })],
   erasures: [kind('accounts', { plan: 'free', status: 'deleted', deleted_at: AT }, { isExact: false })],
+  erasedCustomers: [kind('customers', { ...ERASING, erase_at: AT })],
   loginNonces: [kind('login_nonces', { expires_at: AT })],
   pendingTotp: [kind('totp_secrets', { expires_at: AT })],
   usedSignInStates: [kind('used_sign_in_states', { expires_at: AT })],

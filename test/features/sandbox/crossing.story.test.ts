@@ -64,6 +64,7 @@ const TAKES: Record<string, 'live' | 'sandbox' | 'both' | 'none'> = {
   duePlans: 'none',
   domains: 'none',
   erasures: 'none',
+  erasedCustomers: 'none',
   peppers: 'none',
   seals: 'none',
   parked: 'none',

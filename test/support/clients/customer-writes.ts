@@ -50,6 +50,12 @@ export function customerWrites(w: World, merchant: () => Merchant) {
       const effects = () => readNumber('SELECT version - 1 AS n FROM customers WHERE id = ?', id);
       return { method: 'PATCH', path: `/v1/customers/${id}`, body: { name: 'Ada' }, other: { name: 'Bob' }, effects };
     },
+    'POST /v1/customers/{customer_id}/erase': async () => {
+      const { customer_id: id } = (await post(unique())).body;
+      const effects = () => readNumber("SELECT count(*) AS n FROM audit_entries WHERE action = 'customer.erased' AND subject_id = ?", id);
+      const path = `/v1/customers/${id}/erase`;
+      return { path, by: merchant().token, body: { reason: 'asked' }, other: { end_access: true }, effects };
+    },
     'POST /v1/customers/{customer_id}/merge': async () => {
       const [into, from, another] = await Promise.all(
         [unique(), unique(), unique()].map(async (ref) => (await post(ref)).body.customer_id),

@@ -13,7 +13,7 @@ interface Verification {
 const PAGE = 1000;
 /**
  * Recomputes the chain of the account, in both modes, from the entry after the archived ones. An erased entry is verified by its links
- * alone, if a later entry records the erasure of the account, of the entry's author or of its invitation. Entries since the last run of the
+ * alone, if a later entry records the erasure of the account, a customer, the entry's author or its invitation. Entries since the last run of the
  * chain are not checked yet.
  */
 export async function verifyLog({ db, merchantId }: Scope): Promise<Verification> {
@@ -41,21 +41,29 @@ export async function verifyLog({ db, merchantId }: Scope): Promise<Verification
 
 type StoredEntry = Awaited<ReturnType<typeof listStoredAfter>>[number];
 
-/** Erased entries, the first of each author and invitation, until the entry of their erasure is found. */
+type Erased = Pick<StoredEntry, 'seq' | 'actorId' | 'subjectType' | 'subjectId'>;
+
+const ERASURES: Record<string, (entry: Erased, id: string) => boolean> = {
+  'account.erased': () => true,
+  'member.erased': ({ actorId }, id) => actorId === id,
+  'invitation.erased': ({ subjectId }, id) => subjectId === id,
+  // Names the customer that absorbed others, of which the entries are erased too.
+  'customer.erased': ({ subjectType }) => subjectType === 'customer',
+};
+
+/** Erased entries, the first of each author, kind of subject and invitation, until the entry of their erasure is found. */
 class Unexplained {
-  #entries = new Map<string, Pick<StoredEntry, 'seq' | 'actorId' | 'subjectId'>>();
+  #entries = new Map<string, Erased>();
 
   add({ seq, actorId, subjectType, subjectId }: StoredEntry): void {
-    const key = `${actorId} ${subjectType === 'invitation' ? subjectId : ''}`;
-    if (!this.#entries.has(key)) this.#entries.set(key, { seq, actorId, subjectId });
+    const key = `${actorId} ${subjectType} ${subjectType === 'invitation' ? subjectId : ''}`;
+    if (!this.#entries.has(key)) this.#entries.set(key, { seq, actorId, subjectType, subjectId });
   }
 
   explain({ action, subjectId: id }: StoredEntry): void {
-    if (!['account.erased', 'member.erased', 'invitation.erased'].includes(action)) return;
-    for (const [key, { actorId, subjectId }] of this.#entries) {
-      const isMeant = action === 'account.erased' || (action === 'member.erased' ? actorId : subjectId) === id;
-      if (isMeant) this.#entries.delete(key);
-    }
+    const isMeant = ERASURES[action];
+    if (!isMeant) return;
+    for (const [key, entry] of this.#entries) if (isMeant(entry, id)) this.#entries.delete(key);
   }
 
   first(): number | null {

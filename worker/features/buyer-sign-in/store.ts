@@ -1,11 +1,11 @@
 import { eq, sql } from 'drizzle-orm';
 import { hex } from '#core/encoding.ts';
-import type { AccountId } from '#core/ids.ts';
-import type { Ctx, Db } from '#platform/context.ts';
-import { fieldOf, idField, jsonRows } from '#platform/db/among.ts';
+import type { AccountId, CustomerId } from '#core/ids.ts';
+import type { Ctx, Db, Shard } from '#platform/context.ts';
+import { boundId, fieldOf, idField, jsonRows } from '#platform/db/among.ts';
 import type { Write } from '#platform/db/commit.ts';
 import { readEach } from '#platform/db/each-database.ts';
-import { buyerSellers } from '#platform/db/tables/entitlements.ts';
+import { buyerSellers, customers } from '#platform/db/tables/entitlements.ts';
 import { buyerKeyOf, granteeKeyOf, type OpenSubject, SELLERS_MAX } from '#rules/access/buyers.ts';
 
 const selectSellers = (db: Db, key: Uint8Array) =>
@@ -18,6 +18,19 @@ export async function listKnownSellers(ctx: Ctx, subject: OpenSubject): Promise<
   );
   const listed = [...found.flatMap(([paid]) => paid), ...found.flatMap(([, granting]) => granting)];
   return [...new Set(listed.map(({ merchantId }) => merchantId))].slice(0, SELLERS_MAX);
+}
+
+/** True if the customer, or the one that it was merged into, is under erasure or was erased at `since` or later. */
+export async function isErasedSince({ db }: Pick<Shard, 'db'>, customerId: CustomerId, since: number): Promise<boolean> {
+  const [erased] = await db
+    .select({ one: sql`1` })
+    .from(customers)
+    .where(
+      sql`(id = ${boundId(customerId)} OR id = (SELECT merged_into FROM customers WHERE id = ${boundId(customerId)}))
+        AND (status <> 'active' OR (wallet_address IS NOT NULL AND erased_at >= ${since}))`,
+    )
+    .limit(1);
+  return erased !== undefined;
 }
 
 /** Plans rows of subjects and their sellers. A known one is not written. */

@@ -7,8 +7,10 @@ import { LOCALE_NAMES, type Locale } from '#core/locales.ts';
 import { DAY, HOUR, SECOND, unixSeconds } from '#core/time.ts';
 import { isSpent, spendLink } from '#features/accounts/auth/emailed-links.ts';
 import type { Ctx } from '#platform/context.ts';
+import { homeOf } from '#platform/db/directory.ts';
 import type { RouteContext } from '#platform/http/openapi.ts';
 import type { BuyerSubject } from '#rules/access/buyers.ts';
+import { isErasedSince } from './store.ts';
 
 /** A wallet can be asked again at any time, a mailbox or a merchant’s page less safely. */
 const LIFE_MS: Record<BuyerSubject['kind'], number> = { wallet: DAY, email: HOUR, customer: HOUR };
@@ -92,13 +94,18 @@ const refused = (reason?: 'session_ended'): ApiError =>
 
 const stateOf = (tokenId: TokenId): string => `buyer:${tokenId}`;
 
+/** An erasure of the customer ends the sessions that the merchant's links began before. */
+const isOfErased = async (ctx: Ctx, { subject, expiresAt }: BuyerSession): Promise<boolean> =>
+  subject.kind === 'customer' &&
+  (await isErasedSince(homeOf(ctx, subject.account_id), subject.customer_id, expiresAt - LIFE_MS[subject.kind]));
+
 /** Session of a call. Throws 401 invalid_authorization for an absent, expired or ended one, and for a merchant's token. */
 export async function requireBuyerSession(c: RouteContext): Promise<BuyerSession> {
   const { ctx } = c.var;
   const [, token] = /^Bearer (\S{1,4096})$/i.exec(c.req.header('Authorization') ?? '') ?? [];
   const session = token === undefined ? null : await readBuyerToken(ctx, token);
   if (!session) throw refused();
-  if (await isSpent(ctx, stateOf(session.tokenId))) throw refused('session_ended');
+  if ((await isSpent(ctx, stateOf(session.tokenId))) || (await isOfErased(ctx, session))) throw refused('session_ended');
   return session;
 }
 

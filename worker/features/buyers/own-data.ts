@@ -1,5 +1,5 @@
 import { ApiError, raise } from '#core/errors.ts';
-import { type AccountId, type CustomerId, customerIdOf, type MailId, newId, partitionOf, type ReceiptId } from '#core/ids.ts';
+import { type AccountId, type CustomerId, type MailId, newId, partitionOf, type ReceiptId } from '#core/ids.ts';
 import { PER_PAGE } from '#core/limits.ts';
 import { iso } from '#core/time.ts';
 import type { BuyerSession } from '#features/buyer-sign-in/token.ts';
@@ -13,6 +13,7 @@ import { transact } from '#platform/db/commit.ts';
 import { findShardAt } from '#platform/db/directory.ts';
 import { type StoreAnswer, withAnswer } from '#platform/db/once.ts';
 import { pageRequest } from '#platform/db/page.ts';
+import { loadCustomerIds } from '#platform/db/search/customer-ids.ts';
 import type { Payment } from '#platform/db/tables/payments.ts';
 import type { BuyerSubject } from '#rules/access/buyers.ts';
 import type { Customer } from '#rules/balance.ts';
@@ -61,11 +62,12 @@ const keyOf = ({ customerRef, customerWallet, payerWallet }: Payment): Customer 
 };
 
 async function listOwnCustomers(session: BuyerSession, { scope, shown }: Seller): Promise<CustomerId[]> {
-  const { merchantId, livemode } = scope;
   const { subject } = session;
   if (subject.kind === 'customer') return [(await findCustomerRow(scope, subject.customer_id))?.id ?? subject.customer_id];
   const { items } = await listPurchases(session, [{ scope, shown }], pageRequest({ page: 1, per_page: PER_PAGE.max }));
-  const bought = items.flatMap(({ payment }) => keyOf(payment) ?? []).map((key) => [customerIdOf(merchantId, livemode, key), key] as const);
+  const keys = items.flatMap(({ payment }) => keyOf(payment) ?? []);
+  const ids = await loadCustomerIds(scope.db, scope, keys);
+  const bought = keys.map((key, i) => [ids[i]!, key] as const);
   const noted = subject.kind === 'email' ? await listKeysOfEmail(scope, subject.email) : [];
   return [...(await loadSurvivors(scope, new Map([...bought, ...noted]))).keys()].slice(0, ASKED_MAX);
 }

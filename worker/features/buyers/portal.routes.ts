@@ -31,7 +31,7 @@ export const portalRoutes = routes('Customers', 'customers').write({
     )
     .openapi('PortalSessionRequest', { example: { customer: { customer_ref: 'user-42' } } }),
   returns: created(PortalSessionBody),
-  codes: ['not_found'],
+  codes: ['not_found', 'state_conflict'],
   once: ({ scope, body: { customer, customer_id, return_url: returnUrl, locale, flow } }, storeAnswer) =>
     createPortalSession(scope, customer ? customerOf(customer) : customer_id!, { returnUrl, locale, flow }, storeAnswer),
   audit: { action: 'customer.portal_opened', subject: 'customer', fields: ({ customerId }) => ({ id: customerId }) },

@@ -7,8 +7,10 @@ import { MINUTE } from '#core/time.ts';
 import { isLinkMac, linkMacs } from '#features/accounts/auth/emailed-links.ts';
 import { requireOwnPage } from '#features/accounts/domain/own-page.ts';
 import { findAccount } from '#features/accounts/store.ts';
-import { planKnownCustomer } from '#features/customers/customer.ts';
-import { findNamedKey, getCustomerKey } from '#features/customers/state.ts';
+import { isErasedSince } from '#features/buyer-sign-in/store.ts';
+import { planKnownCustomer, requireUnerased } from '#features/customers/customer.ts';
+import { findNamedCustomer, getKnownCustomer, type KnownCustomer } from '#features/customers/state.ts';
+import { findCustomerRow } from '#features/customers/store.ts';
 import type { Ctx, Scope } from '#platform/context.ts';
 import { commit } from '#platform/db/commit.ts';
 import { homeOf } from '#platform/db/directory.ts';
@@ -46,7 +48,7 @@ export interface PortalSession {
 
 /**
  * Makes a link by which the merchant's own signed-in user sees their purchases at this merchant, for ten minutes. Throws 404 for a customer
- * that the merchant does not know, 422 for a return URL of another site.
+ * that the merchant does not know, 409 state_conflict for an erased one, 422 for a return URL of another site.
  */
 export async function createPortalSession(
   ctx: Scope,
@@ -55,7 +57,10 @@ export async function createPortalSession(
   storeAnswer: StoreAnswer<PortalSession>,
 ): Promise<PortalSession> {
   const back = returnUrl === undefined ? undefined : await requireOwnPage(ctx, 'return_url', returnUrl);
-  const { id: customerId, writes } = planKnownCustomer(ctx, await readKey(ctx, named));
+  const known = await findCustomer(ctx, named);
+  const row = await findCustomerRow(ctx, known.id);
+  if (row) requireUnerased(row);
+  const { id: customerId, writes } = planKnownCustomer(ctx, known);
   const { merchantId, livemode, wallNow } = ctx;
   const id = newId<PortalSessionId>(wallNow, merchantId);
   const expiresAt = wallNow + LIFE_MS;
@@ -65,9 +70,9 @@ export async function createPortalSession(
   return commit(ctx, await withAnswer({ events: [], writes, result: made }, storeAnswer(made)));
 }
 
-const readKey = (ctx: Scope, named: Customer | CustomerId): Promise<Customer> => {
-  if (typeof named === 'string') return getCustomerKey(ctx, named);
-  return findNamedKey(ctx, 'customerRef' in named ? { customer_ref: named.customerRef } : { wallet_address: named.walletAddress });
+const findCustomer = (ctx: Scope, named: Customer | CustomerId): Promise<KnownCustomer> => {
+  if (typeof named === 'string') return getKnownCustomer(ctx, named);
+  return findNamedCustomer(ctx, 'customerRef' in named ? { customer_ref: named.customerRef } : { wallet_address: named.walletAddress });
 };
 
 const PURPOSE = 'portal-link';
@@ -77,13 +82,15 @@ function sealLink(ctx: Ctx, link: PortalLink): string {
   return `${payload}.${linkMacs(ctx, PURPOSE, payload)[0]}`;
 }
 
-/** Reads a portal link, which may be opened again in its time. Throws 404 for a forged one, 410 link_expired for an old one or an ended account. */
+/** Reads a portal link, which may be opened again in its time. Throws 404 for a forged one, 410 link_expired for an old one, an ended account or an erased customer. */
 export async function openPortalLink(ctx: Ctx, token: string): Promise<PortalLink> {
   const [, payload = '', mac = ''] = /^([\w-]{1,4096})\.([\w-]{43})$/.exec(token) ?? [];
   if (payload === '' || !isLinkMac(ctx, mac, PURPOSE, payload)) raise('not_found');
   const link = Link.parse(JSON.parse(new TextDecoder().decode(base64url.decode(payload))));
-  const account = await findAccount(homeOf(ctx, link.account).db, link.account);
-  if (link.until <= ctx.wallNow || account?.status !== 'active')
+  const home = homeOf(ctx, link.account);
+  const account = await findAccount(home.db, link.account);
+  const isClosed = account?.status !== 'active' || (await isErasedSince(home, link.customer, link.until - LIFE_MS));
+  if (link.until <= ctx.wallNow || isClosed)
     throw new ApiError('link_expired', { detail: 'The link has expired. Open it again from the page of the seller.' });
   return link;
 }

@@ -17,7 +17,7 @@ import { answerLeased } from '#platform/db/lease.ts';
 import { homeOfSlug } from '#platform/db/names/names.ts';
 import { answerOnce, type StoreAnswer } from '#platform/db/once.ts';
 import type { Unmatched } from '#platform/db/tables/payments.ts';
-import { OwnName } from '#platform/http/bodies/own-fields.ts';
+import { CustomerRef } from '#platform/http/bodies/own-fields.ts';
 import { ICON_PATH } from '#platform/http/icon.ts';
 import { keyedRequest, sendAnswer } from '#platform/http/idempotency-key.ts';
 import { idOf } from '#platform/http/openapi.ts';
@@ -62,7 +62,7 @@ const ConnectRequest = z
       .describe('Asset that the buyer pays in: one of the product’s `accepted_assets`. Defaults to the asset of the price.'),
     wallet_address: z.string().max(64).optional().describe('Wallet of the buyer. With it, the response contains a transaction to sign.'),
     email: z.email().max(254).optional(),
-    customer_ref: OwnName.optional().describe(
+    customer_ref: CustomerRef.optional().describe(
       'Your own name for the buyer; identifies membership and entitlement. Unverified: it extends a known membership and never changes its wallet or email address. Refused with `trusted_customer_ref`.',
     ),
     locale: Locale.optional(),

@@ -1,17 +1,18 @@
 import type { z } from '@hono/zod-openapi';
 import { canonicalJson } from '#core/encoding.ts';
 import { ApiError, raise } from '#core/errors.ts';
-import { type CustomerId, customerIdOf } from '#core/ids.ts';
+import type { CustomerId } from '#core/ids.ts';
 import { type TimelineBody, toTimelineItems } from '#features/webhooks/timeline.ts';
 import type { Scope } from '#platform/context.ts';
 import { commit, isConstraint, transact, type Write } from '#platform/db/commit.ts';
 import { type StoreAnswer, unchangedWithAnswer, withAnswer } from '#platform/db/once.ts';
+import { customerKeyOf } from '#platform/db/search/customer.ts';
+import { loadCustomerIds } from '#platform/db/search/customer-ids.ts';
 import type { Company, CustomerRow } from '#platform/db/tables/entitlements.ts';
 import { changedMetadata, hasRoom, type MetadataPatch, TOO_MANY_KEYS } from '#platform/http/bodies/own-fields.ts';
 import type { Customer } from '#rules/balance.ts';
 import { NO_ACCESS, type ShownCustomer, toCustomerResource } from './resource.ts';
 import {
-  customerKeyOf,
   ensureCustomerRow,
   findCustomerRow,
   findOwnRow,
@@ -19,6 +20,7 @@ import {
   isKnownCustomer,
   listAccess,
   listMerged,
+  UNMERGED,
   updateCustomerRow,
 } from './store.ts';
 import { loadCustomerTimeline } from './timeline.store.ts';
@@ -38,10 +40,10 @@ const known = (customerId: CustomerId): ApiError =>
 const addressOf = (email: string | null | undefined): string | null => email?.trim().toLowerCase() ?? null;
 
 /** Row of a customer that the fold has not written yet. */
-function newCustomerRow({ merchantId, livemode, now }: Scope, key: Customer): CustomerRow {
+function newCustomerRow({ merchantId, livemode, now }: Scope, id: CustomerId, key: Customer): CustomerRow {
   const [customerRef, walletAddress] = 'customerRef' in key ? [key.customerRef, null] : [null, key.walletAddress];
   return {
-    ...{ id: customerIdOf(merchantId, livemode, key), merchantId, livemode, customerRef, walletAddress, mergedInto: null },
+    ...{ id, merchantId, livemode, customerRef, walletAddress, ...UNMERGED },
     ...{ email: null, name: null, company: null, metadata: {} },
     ...{ wallets: walletAddress === null ? [] : [walletAddress], emails: [], totals: {} },
     ...{ firstSeenAt: now, lastSeenAt: now, createdAt: now, updatedAt: now, version: 1 },
@@ -59,8 +61,9 @@ export async function createCustomer(
   storeAnswer: StoreAnswer<ShownCustomer>,
 ): Promise<ShownCustomer> {
   const noted = { email: addressOf(details.email), name: details.name ?? null, company: details.company ?? null, metadata };
-  const row = { ...newCustomerRow(ctx, key), ...noted };
-  const { id } = row;
+  const [newId] = await loadCustomerIds(ctx.db, ctx, [key]);
+  const id = newId!;
+  const row = { ...newCustomerRow(ctx, id, key), ...noted };
   if (await isKnownCustomer(ctx, key)) throw known(id);
   const made: ShownCustomer = { row, access: NO_ACCESS, merged: [] };
   try {
@@ -77,10 +80,10 @@ export async function readCustomer(ctx: Scope, customerId: CustomerId): Promise<
 }
 
 /** Plans the row of a customer that the merchant has something of, if the fold has not written it yet. */
-export function planKnownCustomer(ctx: Scope, key: Customer): { id: CustomerId; writes: Write[] } {
-  const row = newCustomerRow(ctx, key);
-  return { id: row.id, writes: [ensureCustomerRow(ctx, row)] };
-}
+export const planKnownCustomer = (ctx: Scope, { id, key }: { id: CustomerId; key: Customer }): { id: CustomerId; writes: Write[] } => ({
+  id,
+  writes: [ensureCustomerRow(ctx, newCustomerRow(ctx, id, key))],
+});
 
 /** Key that a membership has as text. */
 export const parseKey = (text: string): Customer =>
@@ -92,6 +95,13 @@ export async function readCustomerTimeline(ctx: Scope, customerId: CustomerId, l
   const merged = (await listMerged(ctx, [row.id])).get(row.id) ?? [];
   const found = await loadCustomerTimeline(ctx, row, [row, ...merged].map(customerKeyOf));
   return { items: toTimelineItems(found).reverse().slice(0, limit), next: null };
+}
+
+/** Throws 409 state_conflict for a customer that is being erased, or is erased. */
+export function requireUnerased({ status }: CustomerRow): void {
+  if (status === 'active') return;
+  const detail = 'The customer is erased, or is about to be. Nothing of it can be changed.';
+  throw new ApiError('state_conflict', { detail, meta: { reason: status } });
 }
 
 const isSame = (a: unknown, b: unknown): boolean => canonicalJson(a ?? null) === canonicalJson(b ?? null);
@@ -108,7 +118,7 @@ function patchOf({ email, name, company, metadata }: Patch, row: CustomerRow): P
   );
 }
 
-/** Updates the merchant's details of a customer, with `customer.updated`. Throws 404, 422 for too much metadata. */
+/** Updates the merchant's details of a customer, with `customer.updated`. Throws 404, 409 for an erased one, 422 for too much metadata. */
 export const changeCustomer = (
   ctx: Scope,
   customerId: CustomerId,
@@ -116,6 +126,7 @@ export const changeCustomer = (
   storeAnswer: StoreAnswer<ShownCustomer>,
 ): Promise<ShownCustomer> =>
   transact(ctx, { reload: () => readCustomer(ctx, customerId) }, async (before) => {
+    requireUnerased(before.row);
     const patch = patchOf(input, before.row);
     if (Object.keys(patch).length === 0) return unchangedWithAnswer(before, storeAnswer);
     const row: CustomerRow = { ...before.row, ...patch, updatedAt: ctx.now, version: before.row.version + 1 };

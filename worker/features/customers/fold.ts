@@ -5,10 +5,13 @@ import type { Db } from '#platform/context.ts';
 import type { Write } from '#platform/db/commit.ts';
 import type { CustomerRow } from '#platform/db/tables/entitlements.ts';
 import type { StoredEvent } from '#platform/db/tables/events.ts';
+import { happenedAt } from '#rules/access/erased-customer.ts';
 import { type Counts, countsOf } from '#rules/analytics/metrics.ts';
 import type { Customer } from '#rules/balance.ts';
 import type { EventType } from '#rules/events.ts';
-import { listFoldedCustomers, listNamedWallets, upsertFolded } from './fold.store.ts';
+import { CUSTOMER } from '#rules/states.ts';
+import { listErasedIds, listFoldedCustomers, listNamedWallets, upsertFolded } from './fold.store.ts';
+import { UNMERGED } from './store.ts';
 
 /** Further event types that the fold reads. */
 export const CUSTOMER_EVENT_TYPES = ['entitlement.granted', 'metered_session.opened'] as const satisfies readonly EventType[];
@@ -33,7 +36,7 @@ interface CountedEvent {
 interface Sighting {
   id: CustomerId;
   customer: Customer;
-  merchantId: string;
+  merchantId: AccountId;
   livemode: boolean;
   firstAt: number;
   /** Time of the last event that showed the customer. 0: none. */
@@ -79,16 +82,42 @@ export async function planFoldedCustomers(db: Db, events: readonly CountedEvent[
     .filter((one) => Object.keys(one.counts).length > 0 || (!isPayment(one) && SHOWING.has(one.event.type)));
   const unnamed = counted.filter((one) => isPayment(one) && objectOf(one.event).customer_ref === undefined);
   const named = await listNamedWallets(db, [...new Set(unnamed.map(({ event }) => event.subjectId as PaymentId))]);
-  const seen = merge(counted, named);
+  const [seen, known] = await loadSightings(db, counted, named);
   if (seen.length === 0) return [];
-  const known = await listFoldedCustomers(
-    db,
-    seen.map(({ id }) => id),
-  );
   const rows = seen.flatMap((sighting) => rowAfter(known.get(sighting.id) ?? null, sighting) ?? []);
   const buyers = seen.flatMap((sighting) => newBuyersIn(known.get(sighting.id) ?? null, sighting));
   return [...(rows.length === 0 ? [] : [upsertFolded(db, rows)]), ...planSellers(db, buyers)];
 }
+
+/**
+ * Merges the events of each customer and loads the rows. A reference that was erased names the customer of before, and one that is used
+ * since an erasure names the next customer from then on.
+ */
+async function loadSightings(
+  db: Db,
+  counted: readonly CountedEvent[],
+  named: ReadonlyMap<string, string>,
+): Promise<[Sighting[], Map<CustomerId, CustomerRow>]> {
+  const found = counted.flatMap(({ event, counts }): Found[] => {
+    const customer = customerIn(event, named);
+    return customer === null ? [] : [{ event, counts, customer, id: customerIdOf(event.merchantId, event.livemode, customer) }];
+  });
+  const known = await listFoldedCustomers(db, [...new Set(found.map(({ id }) => id))]);
+  const merged = merge(found.map((one) => ({ ...one, id: customerAt(known.get(one.id), happenedAt(one.event)) ?? one.id })));
+  const erased = await listErasedIds(db, merged);
+  const seen = merged.map((sighting) => ({ ...sighting, id: erased.get(sighting.id) ?? sighting.id }));
+  const others = seen.map(({ id }) => id).filter((id) => !known.has(id));
+  const isMoved = erased.size > 0 || others.some((id) => !found.some((one) => one.id === id));
+  return [seen, isMoved ? new Map([...known, ...(await listFoldedCustomers(db, others))]) : known];
+}
+
+interface Found extends CountedEvent {
+  customer: Customer;
+  id: CustomerId;
+}
+
+/** Next customer of an erased one, if an event of this time is about that one. */
+const customerAt = (row: CustomerRow | undefined, at: number): CustomerId | null => (row?.nextId && at > row.erasedAt! ? row.nextId : null);
 
 /**
  * Wallets and addresses that the customer did not have before, or has from grants alone and pays with now. Test sales lead no buyer to a seller.
@@ -106,22 +135,19 @@ function newBuyersIn(known: CustomerRow | null, { livemode, merchantId, wallets,
   ];
 }
 
-function merge(events: readonly CountedEvent[], named: ReadonlyMap<string, string>): Sighting[] {
+function merge(found: readonly Found[]): Sighting[] {
   const seen = new Map<CustomerId, Sighting>();
-  for (const { event, counts } of events) {
-    const customer = customerIn(event, named);
-    if (customer === null) continue;
+  for (const { event, counts, customer, id } of found) {
     const { merchantId, livemode, createdAt, type } = event;
-    const id = customerIdOf(merchantId, livemode, customer);
     const before = seen.get(id);
     const { payer_wallet: payer, customer: { email } = {} } = objectOf(event);
     const key = 'walletAddress' in customer ? [customer.walletAddress] : [];
     seen.set(id, {
-      ...{ id, customer, merchantId, livemode },
+      ...{ id, customer, merchantId: merchantId as AccountId, livemode },
       firstAt: Math.min(before?.firstAt ?? createdAt, createdAt),
       shownAt: Math.max(before?.shownAt ?? 0, SHOWING.has(type) ? createdAt : 0),
       wallets: newest([...(payer === undefined ? [] : [payer]), ...key], before?.wallets),
-      emails: newest(email === undefined ? [] : [email], before?.emails),
+      emails: newest(email ? [email] : [], before?.emails),
       hasPaid: (before?.hasPaid ?? false) || !isGrant(event),
       counts: countsOf(before?.counts, counts),
     });
@@ -158,17 +184,20 @@ function rowAfter(known: CustomerRow | null, { id, customer, merchantId, livemod
         name: null,
         company: null,
         metadata: {},
-        mergedInto: null,
+        ...UNMERGED,
       },
       ...{ wallets: seen.wallets, emails: seen.emails, totals: storable(seen.counts) },
       ...{ firstSeenAt: seen.firstAt, lastSeenAt: lastAt, createdAt: seen.firstAt, updatedAt: seen.firstAt, version: 1 },
     };
   const isSame = Object.keys(seen.counts).length === 0 && hasAll(known.wallets, seen.wallets) && hasAll(known.emails, seen.emails);
   if (isSame && seen.shownAt < known.lastSeenAt + SEEN_EVERY_MS) return null;
+  const isLater = known.walletAddress !== null && seen.shownAt > (known.erasedAt ?? 0);
+  const hasReturned = known.status === 'erased' && isLater;
   return {
     ...known,
+    status: hasReturned ? CUSTOMER.next(known.status, 'return') : known.status,
     wallets: newest(seen.wallets, known.wallets),
-    emails: newest(seen.emails, known.emails),
+    emails: known.status === 'active' || isLater ? newest(seen.emails, known.emails) : [],
     totals: storable(countsOf(parseTotals(known.totals), seen.counts)),
     lastSeenAt: Math.max(known.lastSeenAt, seen.shownAt),
   };

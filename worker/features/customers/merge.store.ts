@@ -4,6 +4,7 @@ import type { Db, Scope } from '#platform/context.ts';
 import { amongIds } from '#platform/db/among.ts';
 import { abortIfExists, type Write } from '#platform/db/commit.ts';
 import { rowsOf } from '#platform/db/page.ts';
+import { keyTextOf } from '#platform/db/search/customer.ts';
 import { archivedPayments } from '#platform/db/tables/archives.ts';
 import { type CustomerRow, customers, entitlements } from '#platform/db/tables/entitlements.ts';
 import { type Membership, memberships } from '#platform/db/tables/memberships.ts';
@@ -13,7 +14,6 @@ import { subscriptionAuthorizations } from '#platform/db/tables/subscriptions/au
 import { casUpdate, stepRows } from '#platform/db/versioned.ts';
 import type { Customer } from '#rules/balance.ts';
 import { READ_MAX } from './state.store.ts';
-import { keyTextOf } from './store.ts';
 
 /** Memberships of one customer that a merge changes. */
 export const MEMBERSHIPS_MAX = 25;
@@ -21,12 +21,13 @@ export const MEMBERSHIPS_MAX = 25;
 export const ENTITLEMENTS_MAX = READ_MAX;
 
 const RUNNING = {
-  subscription: ['pending', 'active', 'past_due', 'cancel_requested', 'requires_reapproval'],
+  subscription: ['active', 'past_due', 'cancel_requested', 'requires_reapproval'],
   metered_session: ['open', 'closing'],
 } as const;
 
-/** Conditions of what runs for a customer and prevents a merge. */
-function running(scope: Scope, key: Customer) {
+/** Conditions of what runs for a customer and prevents a merge. `isOpenToo`: also of a subscription that its buyer may be signing. */
+function running(scope: Scope, key: Customer, isOpenToo = true) {
+  const states = [...(isOpenToo ? (['pending'] as const) : []), ...RUNNING.subscription];
   const ofKey = (ref: SQL, wallet: SQL): SQL => ('customerRef' in key ? ref : sql`(${wallet} AND customer_ref IS NULL)`);
   const [ref, wallet] = 'customerRef' in key ? [key.customerRef, ''] : ['', key.walletAddress];
   const [authorizations, sessions] = [subscriptionAuthorizations, meteredSessions];
@@ -36,7 +37,7 @@ function running(scope: Scope, key: Customer) {
       where: and(
         rowsOf(authorizations, scope),
         ofKey(eq(authorizations.customerRef, ref), eq(authorizations.subscriberWallet, wallet)),
-        sql`+${inArray(authorizations.status, [...RUNNING.subscription])}`,
+        sql`+${inArray(authorizations.status, states)}`,
       ),
     },
     metered_session: {
@@ -84,8 +85,8 @@ export async function countEntitlements(scope: Scope, key: Customer): Promise<nu
   return row!.total;
 }
 
-export async function findRunning(scope: Scope, key: Customer): Promise<'subscription' | 'metered_session' | null> {
-  const { subscription, metered_session } = running(scope, key);
+export async function findRunning(scope: Scope, key: Customer, isOpenToo?: boolean): Promise<'subscription' | 'metered_session' | null> {
+  const { subscription, metered_session } = running(scope, key, isOpenToo);
   const [authorizations, sessions] = await scope.db.batch([
     scope.db.select({ one: sql`1` }).from(subscription.table).where(subscription.where).limit(1),
     scope.db.select({ one: sql`1` }).from(metered_session.table).where(metered_session.where).limit(1),
@@ -94,8 +95,8 @@ export async function findRunning(scope: Scope, key: Customer): Promise<'subscri
   return sessions.length > 0 ? 'metered_session' : null;
 }
 
-export const abortIfRunning = (scope: Scope, key: Customer): Write[] =>
-  Object.values(running(scope, key)).map(({ table, where }) => abortIfExists(scope, table, where));
+export const abortIfRunning = (scope: Scope, key: Customer, isOpenToo?: boolean): Write[] =>
+  Object.values(running(scope, key, isOpenToo)).map(({ table, where }) => abortIfExists(scope, table, where));
 
 /** Lists the memberships of both customers: of `from` at most one more than a merge changes. */
 export async function listBothMemberships(scope: Scope, from: Customer, into: Customer): Promise<[Membership[], Membership[]]> {

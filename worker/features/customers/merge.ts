@@ -5,9 +5,10 @@ import { loadScope } from '#platform/chain/scope.ts';
 import type { Scope, Shard } from '#platform/context.ts';
 import { type Change, transact } from '#platform/db/commit.ts';
 import { type StoreAnswer, unchangedWithAnswer, withAnswer } from '#platform/db/once.ts';
+import { customerKeyOf } from '#platform/db/search/customer.ts';
 import type { CustomerRow } from '#platform/db/tables/entitlements.ts';
 import type { StoredEvent } from '#platform/db/tables/events.ts';
-import { readCustomer } from './customer.ts';
+import { readCustomer, requireUnerased } from './customer.ts';
 import {
   abortIfConsuming,
   abortIfRunning,
@@ -24,7 +25,9 @@ import {
 import { moveMemberships, planMembershipMerge } from './merged-memberships.ts';
 import { type CustomerResource, type ShownCustomer, toCustomerResource } from './resource.ts';
 import { loadHoldings } from './state.store.ts';
-import { customerKeyOf, findOwnRow } from './store.ts';
+import { findOwnRow } from './store.ts';
+
+export { abortIfRunning, findRunning };
 
 /** Customers that one may absorb. */
 const MERGED_MAX = 20;
@@ -61,18 +64,23 @@ export async function mergeCustomer(
 
 async function loadPair(ctx: Scope, intoId: CustomerId, fromId: CustomerId): Promise<Pair> {
   const into = await readCustomer(ctx, intoId);
+  if (into.row.status === 'erased') throw refused(['path', 'customer_id'], 'Expected a customer that is not erased');
+  requireUnerased(into.row);
   const own = await findOwnRow(ctx, fromId);
   if (!own && (await isOfOtherMode(ctx, fromId))) throw refusedFrom('Expected a customer of the same mode');
   if (!own) return raise('not_found');
   if (own.mergedInto === into.row.id) return { into, from: into, isMerged: true };
   if (own.mergedInto !== null) throw conflict('merged', '`from` is merged into another customer. Name that one to merge it as well.');
   const from = await readCustomer(ctx, fromId);
+  if (from.row.status === 'erased') throw refusedFrom('Expected a customer that is not erased');
+  requireUnerased(from.row);
   if (from.row.id === into.row.id) throw refusedFrom('Expected another customer');
   return { into, from, isMerged: false };
 }
 
-const refusedFrom = (msg: string): ApiError =>
-  new ApiError('validation_error', { problems: [{ loc: ['body', 'from'], msg, type: 'invalid_reference' }] });
+const refused = (loc: string[], msg: string): ApiError =>
+  new ApiError('validation_error', { problems: [{ loc, msg, type: 'invalid_reference' }] });
+const refusedFrom = (msg: string): ApiError => refused(['body', 'from'], msg);
 
 const conflict = (reason: string, detail: string): ApiError => new ApiError('state_conflict', { detail, meta: { reason } });
 
@@ -138,7 +146,8 @@ export async function followMerged(shard: Shard, events: StoredEvent[]): Promise
       const into = await findOwnRow(ctx, object.customer_id as CustomerId);
       for (const id of object.merged_from.filter((one) => !previous.merged_from.includes(one))) {
         const from = await findOwnRow(ctx, id as CustomerId);
-        if (from && into) await moveHoldings(ctx, from, into);
+        // An erasure may have parted them since.
+        if (from && into && from.mergedInto === into.id) await moveHoldings(ctx, from, into);
       }
     } catch (error) {
       shard.note(`merge of ${object.customer_id}: ${formatErrorChain(error)}`);

@@ -6,6 +6,7 @@ import { findMembership } from '#features/memberships/store.ts';
 import { loadScope } from '#platform/chain/scope.ts';
 import type { Scope, Shard } from '#platform/context.ts';
 import { type Change, transact, unchanged } from '#platform/db/commit.ts';
+import { loadNextIds } from '#platform/db/search/customer-ids.ts';
 import type { StoredEvent } from '#platform/db/tables/events.ts';
 import type { Membership } from '#platform/db/tables/memberships.ts';
 import type { Customer } from '#rules/balance.ts';
@@ -68,7 +69,13 @@ const customerIdIn = (event: StoredEvent): CustomerId | null => {
 
 /** Handles membership.activated and membership.renewed under the key of a merged customer. Returns the events that failed. */
 export async function followLateMemberships(shard: Shard, events: StoredEvent[]): Promise<StoredEvent[]> {
-  const merged = await listMergedIds(shard.db, [...new Set(events.flatMap((event) => customerIdIn(event) ?? []))]);
+  const derived = [...new Set(events.flatMap((event) => customerIdIn(event) ?? []))];
+  const next = await loadNextIds(shard.db, derived);
+  const current = await listMergedIds(
+    shard.db,
+    derived.map((id) => next.get(id) ?? id),
+  );
+  const merged = new Set(derived.filter((id) => current.has(next.get(id) ?? id)));
   const failed: StoredEvent[] = [];
   for (const event of events.filter((one) => merged.has(customerIdIn(one)!))) {
     try {

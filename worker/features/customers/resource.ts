@@ -4,6 +4,7 @@ import type { CustomerRow } from '#platform/db/tables/entitlements.ts';
 import { ShownName, ShownText } from '#platform/http/bodies/own-fields.ts';
 import { given, Livemode, ObjectVersion, Timestamp } from '#platform/http/openapi.ts';
 import { type Counts, countsOf, paymentsOf, sumsByAsset } from '#rules/analytics/metrics.ts';
+import { CUSTOMER } from '#rules/states.ts';
 import { parseTotals } from './fold.ts';
 import type { Access } from './store.ts';
 
@@ -35,6 +36,7 @@ export const CustomerRecordBody = z
     merged_from: z.array(CustomerUuid),
     first_seen_at: Timestamp,
     last_seen_at: Timestamp,
+    status: z.enum(CUSTOMER.states),
     livemode: Livemode,
     created_at: Timestamp,
     updated_at: Timestamp,
@@ -90,6 +92,7 @@ export function toCustomerResource({ row, access, merged }: ShownCustomer): Cust
     merged_from: merged.map(({ id }) => id),
     first_seen_at: iso(Math.min(...rows.map(({ firstSeenAt }) => firstSeenAt))),
     last_seen_at: iso(Math.max(...rows.map(({ lastSeenAt }) => lastSeenAt))),
+    status: row.status,
     livemode: row.livemode,
     created_at: iso(row.createdAt),
     updated_at: iso(row.updatedAt),

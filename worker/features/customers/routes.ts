@@ -14,7 +14,7 @@ import { routes } from '#platform/http/route.ts';
 import { changeCustomer, createCustomer, readCustomer, readCustomerTimeline } from './customer.ts';
 import { mergeCustomer } from './merge.ts';
 import { CompanyBody, CustomerRecordBody, EmailAddress, NO_ACCESS, type ShownCustomer, toCustomerResource } from './resource.ts';
-import { CustomerStateBody, findNamedKey, getCustomerKey, readCustomerState } from './state.ts';
+import { CustomerStateBody, findNamedCustomer, getKnownCustomer, readCustomerState } from './state.ts';
 import { listAccess, listCustomers, listMerged } from './store.ts';
 
 const { customer_ref, product_id, created_from, created_to } = FilterQuery;
@@ -97,7 +97,7 @@ export const customerRoutes = routes('Customers', 'customers')
     query: { customer_ref, wallet_address, email },
     returns: CustomerStateBody,
     codes: ['not_found', 'state_conflict'],
-    answer: async ({ scope, query }) => readCustomerState(scope, await findNamedKey(scope, query)),
+    answer: async ({ scope, query }) => readCustomerState(scope, await findNamedCustomer(scope, query)),
   })
   .read({
     path: 'GET /customers/{customer_id}/state',
@@ -108,7 +108,7 @@ export const customerRoutes = routes('Customers', 'customers')
     params: customerParams,
     returns: CustomerStateBody,
     codes: ['not_found'],
-    answer: async ({ scope, params }) => readCustomerState(scope, await getCustomerKey(scope, params.customer_id)),
+    answer: async ({ scope, params }) => readCustomerState(scope, await getKnownCustomer(scope, params.customer_id)),
   })
   .write({
     path: 'POST /customers/{customer_id}/merge',

@@ -3,13 +3,14 @@ import type { AuthorizationId, ProductId } from '#core/ids.ts';
 import type { Scope } from '#platform/context.ts';
 import { amongIds } from '#platform/db/among.ts';
 import { rowsOf } from '#platform/db/page.ts';
+import { keyTextOf } from '#platform/db/search/customer.ts';
 import { entitlements } from '#platform/db/tables/entitlements.ts';
 import { type Membership, memberships } from '#platform/db/tables/memberships.ts';
 import { payments } from '#platform/db/tables/payments.ts';
 import { type Product, products } from '#platform/db/tables/products.ts';
 import { type AuthorizationRow, subscriptionAuthorizations } from '#platform/db/tables/subscriptions/authorizations.ts';
 import type { Customer } from '#rules/balance.ts';
-import { keyTextOf, paymentsFor } from './store.ts';
+import { paymentsFor } from './store.ts';
 
 /** Entitlements, memberships and payments that are read of a customer. The copy of an entitlement may lag behind a payment by seconds. */
 export const READ_MAX = 200;

@@ -1,11 +1,13 @@
 import { z } from '@hono/zod-openapi';
 import { ApiError, raise } from '#core/errors.ts';
-import { type CustomerId, customerIdOf } from '#core/ids.ts';
+import type { CustomerId } from '#core/ids.ts';
 import { iso, isoOrNull } from '#core/time.ts';
 import { AuthorizationBody, nextChargeOf, toAuthorizationResource } from '#features/authorizations/resource.ts';
 import { entitlementKeyOf, readEntitlement } from '#features/entitlements/entitlement.ts';
 import { MembershipBody, toMembershipResource } from '#features/memberships/resource.ts';
 import type { Scope } from '#platform/context.ts';
+import { customerKeyOf } from '#platform/db/search/customer.ts';
+import { loadCustomerIds } from '#platform/db/search/customer-ids.ts';
 import type { Membership } from '#platform/db/tables/memberships.ts';
 import type { Product } from '#platform/db/tables/products.ts';
 import type { AuthorizationRow } from '#platform/db/tables/subscriptions/authorizations.ts';
@@ -13,7 +15,7 @@ import { EntitlementUuid, given, MembershipUuid, orNull, PaidThrough, ProductUui
 import type { Customer, EntitlementSnapshot } from '#rules/balance.ts';
 import { CustomerUuid } from './resource.ts';
 import { listHeldAuthorizations, listHeldProducts, loadHoldings } from './state.store.ts';
-import { customerKeyOf, findCustomerRow, isKnownCustomer, listKeysOfEmail, loadSurvivors } from './store.ts';
+import { findCustomerRow, isKnownCustomer, listKeysOfEmail, loadSurvivors } from './store.ts';
 
 export const STATE_PRODUCTS_MAX = 50;
 
@@ -52,9 +54,20 @@ export const CustomerStateBody = z
   })
   .openapi('CustomerState');
 
+/** Customer of a merchant, with or without a row. */
+export interface KnownCustomer {
+  id: CustomerId;
+  key: Customer;
+}
+
+/** Customer with a row, or its survivor. Throws 404. */
+export async function getKnownCustomer(ctx: Scope, id: CustomerId): Promise<KnownCustomer> {
+  const row = (await findCustomerRow(ctx, id)) ?? raise('not_found');
+  return { id: row.id, key: customerKeyOf(row) };
+}
+
 /** Key of a customer with a row. Throws 404. */
-export const getCustomerKey = async (ctx: Scope, id: CustomerId): Promise<Customer> =>
-  customerKeyOf((await findCustomerRow(ctx, id)) ?? raise('not_found'));
+export const getCustomerKey = async (ctx: Scope, id: CustomerId): Promise<Customer> => (await getKnownCustomer(ctx, id)).key;
 
 interface Named {
   customer_ref?: string | undefined;
@@ -63,30 +76,31 @@ interface Named {
 }
 
 /**
- * Key of the customer that a request names, also one that no fold has written yet. Throws 422 unless exactly one name is given, 404 for an
+ * Customer that a request names, also one that no fold has written yet. Throws 422 unless exactly one name is given, 404 for an
  * unknown customer, 409 state_conflict with `meta.customer_ids` for an address of several.
  */
-export async function findNamedKey(
+export async function findNamedCustomer(
   ctx: Scope,
   { customer_ref: customerRef, wallet_address: walletAddress, email }: Named,
-): Promise<Customer> {
+): Promise<KnownCustomer> {
   if ([customerRef, walletAddress, email].filter((name) => name !== undefined).length !== 1) {
     const problem = { loc: ['query'], msg: 'Expected exactly one of customer_ref, wallet_address and email', type: 'invalid_reference' };
     throw new ApiError('validation_error', { problems: [problem] });
   }
   if (email === undefined) {
     const key: Customer = customerRef === undefined ? { walletAddress: walletAddress! } : { customerRef };
-    const row = await findCustomerRow(ctx, customerIdOf(ctx.merchantId, ctx.livemode, key));
-    if (row) return customerKeyOf(row);
-    return (await isKnownCustomer(ctx, key)) ? key : raise('not_found');
+    const [id] = await loadCustomerIds(ctx.db, ctx, [key]);
+    const row = await findCustomerRow(ctx, id!);
+    if (row) return { id: row.id, key: customerKeyOf(row) };
+    return (await isKnownCustomer(ctx, key)) ? { id: id!, key } : raise('not_found');
   }
   const found = await loadSurvivors(ctx, await listKeysOfEmail(ctx, email.trim().toLowerCase()));
   if (found.size > 1) {
     const detail = 'Several customers have this email address. Name one by customer_ref or wallet_address.';
     throw new ApiError('state_conflict', { detail, meta: { customer_ids: [...found.keys()] } });
   }
-  const [key] = found.values();
-  return key ?? raise('not_found');
+  const [one] = found;
+  return one ? { id: one[0], key: one[1] } : raise('not_found');
 }
 
 /** Product that a customer has, or had, with what the object of its entitlement says now. */
@@ -122,11 +136,11 @@ export async function readHeldProducts(ctx: Scope, key: Customer): Promise<{ hel
 }
 
 /** Reads what a customer may use. */
-export async function readCustomerState(ctx: Scope, key: Customer): Promise<z.infer<typeof CustomerStateBody>> {
+export async function readCustomerState(ctx: Scope, { id, key }: KnownCustomer): Promise<z.infer<typeof CustomerStateBody>> {
   const { held, hasMore } = await readHeldProducts(ctx, key);
   const states = held.map(toProductState);
   return {
-    customer_id: customerIdOf(ctx.merchantId, ctx.livemode, key),
+    customer_id: id,
     ...('customerRef' in key ? { customer_ref: key.customerRef } : {}),
     as_of: iso(ctx.now),
     products: states.sort((one, other) => Number(other.access) - Number(one.access)),

@@ -1,10 +1,11 @@
 import { and, desc, eq, gte, isNotNull, isNull, lt, type SQL, sql } from 'drizzle-orm';
-import { type CustomerId, customerIdOf, type ProductId } from '#core/ids.ts';
+import type { CustomerId, ProductId } from '#core/ids.ts';
 import type { Scope, Shard } from '#platform/context.ts';
 import { amongIds, boundId, setOfIds } from '#platform/db/among.ts';
 import type { Write } from '#platform/db/commit.ts';
 import { type Listed, listPage, type PageRequest, rowsOf } from '#platform/db/page.ts';
-import { paidFor } from '#platform/db/search/customer.ts';
+import { customerKeyOf, keyTextOf, paidFor } from '#platform/db/search/customer.ts';
+import { loadCustomerIds } from '#platform/db/search/customer-ids.ts';
 import { SEARCHED_MAX } from '#platform/db/search/named.ts';
 import { type CustomerRow, customers, entitlements } from '#platform/db/tables/entitlements.ts';
 import { memberships } from '#platform/db/tables/memberships.ts';
@@ -33,9 +34,6 @@ export interface CustomerFilter {
 
 const ORDERS = { last_seen_at: customers.lastSeenAt, created_at: customers.createdAt };
 export type CustomerOrder = keyof typeof ORDERS;
-
-export const customerKeyOf = ({ customerRef, walletAddress }: Pick<CustomerRow, 'customerRef' | 'walletAddress'>): Customer =>
-  customerRef === null ? { walletAddress: walletAddress! } : { customerRef };
 
 const isMine = (scope: Scope): SQL => sql`+${eq(customers.merchantId, scope.merchantId)} AND +${eq(customers.livemode, scope.livemode)}`;
 
@@ -68,19 +66,19 @@ const KEYS_MAX = 100;
 
 /** Lists the customers that pay by this wallet: itself, and the references that memberships have for it. */
 async function listIdsOfWallet(scope: Scope, wallet: string): Promise<CustomerId[]> {
-  const { db, merchantId, livemode } = scope;
+  const { db } = scope;
   const named = await db
     .select({ ref: memberships.customerRef })
     .from(memberships)
     .where(and(rowsOf(memberships, scope, [[memberships.walletAddress, wallet]]), sql`customer_ref IS NOT NULL`))
     .limit(KEYS_MAX);
   const keys: Customer[] = [{ walletAddress: wallet }, ...named.map(({ ref }) => ({ customerRef: ref! }))];
-  return keys.map((key) => customerIdOf(merchantId, livemode, key));
+  return loadCustomerIds(db, scope, keys);
 }
 
 /** Lists the keys of the customers that a membership or the merchant's own note gives this email address. */
 export async function listKeysOfEmail(scope: Scope, email: string): Promise<Map<CustomerId, Customer>> {
-  const { db, merchantId, livemode } = scope;
+  const { db } = scope;
   const [members, noted] = await db.batch([
     db
       .select({ ref: memberships.customerRef, wallet: memberships.walletAddress })
@@ -96,7 +94,8 @@ export async function listKeysOfEmail(scope: Scope, email: string): Promise<Map<
   const keys = [...members, ...noted].map(
     ({ ref, wallet }): Customer => (ref === null ? { walletAddress: wallet! } : { customerRef: ref }),
   );
-  return new Map(keys.map((key) => [customerIdOf(merchantId, livemode, key), key]));
+  const ids = await loadCustomerIds(db, scope, keys);
+  return new Map(keys.map((key, i) => [ids[i]!, key]));
 }
 
 /** Replaces customers that were merged away by those that survived. */
@@ -117,9 +116,8 @@ export async function loadSurvivors(scope: Scope, found: ReadonlyMap<CustomerId,
 
 /** Each condition fixes the rows by id. Null: no filter names a customer. */
 async function listNamedIds(scope: Scope, { customerRef, walletAddress, email }: CustomerFilter): Promise<CustomerId[] | null> {
-  const { merchantId, livemode } = scope;
   const sets = [
-    ...(customerRef === undefined ? [] : [[customerIdOf(merchantId, livemode, { customerRef })]]),
+    ...(customerRef === undefined ? [] : [await loadCustomerIds(scope.db, scope, [{ customerRef }])]),
     ...(walletAddress === undefined ? [] : [await listIdsOfWallet(scope, walletAddress)]),
     ...(email === undefined ? [] : [[...(await listKeysOfEmail(scope, email)).keys()]]),
   ];
@@ -213,9 +211,6 @@ export async function listAccess(scope: Scope, rows: readonly Pick<CustomerRow, 
   return new Map(found.map(({ id, active, all }) => [id, { active, lapsed: all - active }]));
 }
 
-/** Key as memberships have it. */
-export const keyTextOf = (key: Customer): string => ('customerRef' in key ? `ref:${key.customerRef}` : `wallet:${key.walletAddress}`);
-
 const ofKey = (key: Customer, columns: { ref: string; wallet: string }): SQL =>
   'customerRef' in key
     ? sql`${sql.raw(columns.ref)} = ${key.customerRef}`
@@ -227,15 +222,12 @@ export const paymentsFor = (key: Customer): SQL[] =>
 
 /** True if the merchant has something of this customer: a row, an entitlement, a membership or a payment. */
 export async function isKnownCustomer(scope: Scope, key: Customer): Promise<boolean> {
-  const { db, merchantId, livemode } = scope;
+  const { db } = scope;
+  const [id] = await loadCustomerIds(db, scope, [key]);
   const named = { ref: 'customer_ref', wallet: 'wallet_address' };
   const one = { one: sql<number>`1` };
   const found = await db.batch([
-    db
-      .select(one)
-      .from(customers)
-      .where(eq(customers.id, customerIdOf(merchantId, livemode, key)))
-      .limit(1),
+    db.select(one).from(customers).where(eq(customers.id, id!)).limit(1),
     db
       .select(one)
       .from(entitlements)
@@ -256,6 +248,9 @@ export async function isKnownCustomer(scope: Scope, key: Customer): Promise<bool
   ]);
   return found.some((rows) => rows.length > 0);
 }
+
+/** Columns of a customer that was neither merged nor erased. */
+export const UNMERGED = { mergedInto: null, status: 'active', nextId: null, erasedAt: null, erasure: null, eraseAt: null } as const;
 
 export const insertCustomerRow = ({ db }: Shard, row: CustomerRow): Write => db.insert(customers).values(row);
 

@@ -6,13 +6,12 @@ import { isInActsOf } from '#platform/db/acts/find.ts';
 import { openEvents } from '#platform/db/acts/read.ts';
 import { boundId } from '#platform/db/among.ts';
 import { rowsOf } from '#platform/db/page.ts';
-import { rowsOfCustomer } from '#platform/db/search/customer.ts';
+import { keyTextOf, rowsOfCustomer } from '#platform/db/search/customer.ts';
 import type { CustomerRow } from '#platform/db/tables/entitlements.ts';
 import { events } from '#platform/db/tables/events.ts';
 import { memberships } from '#platform/db/tables/memberships.ts';
 import { payments } from '#platform/db/tables/payments.ts';
 import type { Customer } from '#rules/balance.ts';
-import { keyTextOf } from './store.ts';
 
 /** Newest payments and memberships that a timeline reads. */
 const READ_MAX = { payments: 40, memberships: 20 };

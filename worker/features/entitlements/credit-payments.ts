@@ -4,6 +4,7 @@ import { SECOND } from '#core/time.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import type { StoredEvent } from '#platform/db/tables/events.ts';
 import { inTime } from '#platform/deadline.ts';
+import { isErasedRef } from '#rules/access/erased-customer.ts';
 import type { Customer, EntitlementKey } from '#rules/balance.ts';
 import type { Credit, CreditAnswer, PaymentCall } from '#rules/entitlement-rpc.ts';
 import { callEntitlement, calledBy, callMerged, entitlementKeyOf } from './entitlement.ts';
@@ -15,8 +16,13 @@ const buyerOf = ({ customerRef, customerWallet, payerWallet }: Paid): Customer =
 
 export const entitlementKeyOfPaid = (paid: Paid): EntitlementKey => entitlementKeyOf(paid, paid.productId, buyerOf(paid));
 
+const NOTHING: CreditAnswer = { grantedUnits: 0, consumption: { by: 'none' }, remaining: 0, paidThrough: null };
+/** True for a payment of an erased customer, who has nothing any more. */
+const isErased = ({ customerRef, terms }: Paid): boolean => terms.isErased === true || isErasedRef(customerRef ?? '');
+
 /** Credits a payment to its buyer's entitlement. Idempotent by payment. */
 export async function creditPayment(ctx: Ctx, paid: Paid, consume: Credit['consume'] = null): Promise<CreditAnswer> {
+  if (isErased(paid)) return NOTHING;
   const identity = entitlementKeyOfPaid(paid);
   const { usageUnits: units, accessPeriodDays: days, periodEndsAt: through } = paid.terms;
   const addition = { units, days, ...(through === undefined ? {} : { through }) };
@@ -120,11 +126,13 @@ const callOf = (ctx: Ctx, payment: Read): PaymentCall => ({
 });
 
 async function revokePayment(ctx: Ctx, payment: Read): Promise<void> {
+  if (isErased(payment)) return;
   const call = callOf(ctx, payment);
   await callMerged<null>(ctx, call.identity, (object, identity) => object.revoke({ ...call, identity }));
 }
 
 async function reinstatePayment(ctx: Ctx, payment: Read): Promise<void> {
+  if (isErased(payment)) return;
   const call = callOf(ctx, payment);
   await callMerged<null>(ctx, call.identity, (object, identity) => object.reinstate({ ...call, identity }));
   await creditPayment(ctx, payment);

@@ -20,7 +20,7 @@ import {
   type UseRequest,
 } from '#rules/entitlement-rpc.ts';
 import { toEntitlementResource } from './resource.ts';
-import { findSurvivor, overwriteCopy, upsertCopy } from './store.ts';
+import { findSurvivor, isParted, overwriteCopy, upsertCopy } from './store.ts';
 
 export { listEntitlements, toSnapshot } from './store.ts';
 
@@ -52,6 +52,15 @@ export async function callEntitlement<T>(
 /** A customer absorbs at most 20 others, one after the other. */
 const HOPS_MAX = 25;
 
+/** Ends the merge in the object of a customer that an erasure has parted from another. Returns false if the customer is merged. */
+async function partFromMerged(ctx: Ctx, at: EntitlementKey): Promise<boolean> {
+  const { db } = homeOfNamed(ctx, at.merchantId);
+  if (!(await isParted(db, customerIdOf(at.merchantId, at.livemode, at.customer)))) return false;
+  const hasParted = await callEntitlement(ctx, at, at.entitlementId, (object) => object.part(calledBy(ctx)));
+  if (!hasParted) throw new ApiError('temporarily_unavailable', { retryAfterSeconds: 1 });
+  return true;
+}
+
 /** Calls an entitlement's object, or that of the customer it was merged into if the payment or grant came later. */
 export async function callMerged<T extends object | null>(
   ctx: Ctx,
@@ -62,7 +71,7 @@ export async function callMerged<T extends object | null>(
   for (let hop = 0; hop < HOPS_MAX; hop++) {
     const answer: T | Redirected = await callEntitlement(ctx, at, at.entitlementId, (object) => call(object, at));
     if (answer === null || !('mergedInto' in answer)) return answer as T;
-    at = (answer as Redirected).mergedInto;
+    if (!(await partFromMerged(ctx, at))) at = (answer as Redirected).mergedInto;
   }
   throw new Error(`${identity.entitlementId} was merged more than ${HOPS_MAX} times`);
 }

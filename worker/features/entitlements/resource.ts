@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { base58Bytes } from '#core/encoding.ts';
 import { iso, isoOrNull } from '#core/time.ts';
-import { OwnName } from '#platform/http/bodies/own-fields.ts';
+import { CustomerRef } from '#platform/http/bodies/own-fields.ts';
 import { EntitlementUuid, Livemode, ObjectVersion, orNull, PaidThrough, ProductUuid, Timestamp } from '#platform/http/openapi.ts';
 import type { Customer, EntitlementSnapshot } from '#rules/balance.ts';
 
@@ -11,7 +11,7 @@ const WalletAddress = z.string().refine((text) => base58Bytes(text, 32) !== null
 /** Fields that name a customer. Requests send exactly one. */
 export const namedCustomer = {
   wallet_address: WalletAddress.optional(),
-  customer_ref: OwnName.optional().describe(
+  customer_ref: CustomerRef.optional().describe(
     'Your own name for the customer: 1 to 180 characters, no control characters, no leading or trailing space. Compared after Unicode NFC.',
   ),
 };

@@ -2,9 +2,9 @@ import { and, eq, gt, inArray, lt, lte, sql } from 'drizzle-orm';
 import type { AccountId, CustomerId, EntitlementId, PaymentId, ProductId } from '#core/ids.ts';
 import { clockFilter, isOfNoSession } from '#platform/chain/clock-filter.store.ts';
 import type { Db, Scope, Shard } from '#platform/context.ts';
-import { boundId } from '#platform/db/among.ts';
 import type { Write } from '#platform/db/commit.ts';
 import { type Listed, listPage, oldestFirst, type PageRequest, rowsOf } from '#platform/db/page.ts';
+import { currentId } from '#platform/db/search/customer-ids.ts';
 import { customers, entitlements } from '#platform/db/tables/entitlements.ts';
 import { payments } from '#platform/db/tables/payments.ts';
 import type { Customer, EntitlementSnapshot } from '#rules/balance.ts';
@@ -120,11 +120,18 @@ export async function listEntitlements(scope: Scope, filter: EntitlementFilter, 
   return { items: items.map(toSnapshot), total };
 }
 
-/** Finds the customer that one was merged into. The id is derived from merchant and mode. */
+/** Finds the customer that the one with a derived id was merged into. */
 export async function findSurvivor(db: Db, id: CustomerId): Promise<{ id: CustomerId; customer: Customer } | null> {
   const [row] = await db
     .select({ id: customers.id, ref: customers.customerRef, wallet: customers.walletAddress })
     .from(customers)
-    .where(sql`${customers.id} = (SELECT merged_into FROM customers WHERE id = ${boundId(id)})`);
+    .where(sql`${customers.id} = (SELECT merged_into FROM customers WHERE id = ${currentId(id)})`);
   return row ? { id: row.id, customer: row.ref === null ? { walletAddress: row.wallet! } : { customerRef: row.ref } } : null;
+}
+
+/** Finds out whether an erasure has parted a customer from the one that it had been merged into. */
+export async function isParted(db: Db, id: CustomerId): Promise<boolean> {
+  const isMerged = sql`EXISTS (SELECT 1 FROM customers WHERE id = ${currentId(id)} AND merged_into IS NOT NULL)`;
+  const parted = sql`${eq(customers.id, id)} AND erased_at IS NOT NULL AND NOT ${isMerged}`;
+  return (await db.select({ one: sql`1` }).from(customers).where(parted)).length > 0;
 }

@@ -134,7 +134,7 @@ function outcomeOf(ctx: Shard, work: PlacementWork, answer: PlatformAnswer, { pl
   }
   const lastError = answer.kind === 'absent' ? ABSENT : answer.reason;
   if (wait !== null) return { status: PLACEMENT.next(status, 'retry'), lastError, nextAttemptAt: now + wait };
-  const left = work === 'take' && isInTheWay(grant, wantedOf(membership)) ? NO_GRANT : {};
+  const left = work === 'take' && (grant?.isErased || isInTheWay(grant, wantedOf(membership))) ? NO_GRANT : {};
   return { ...left, status: PLACEMENT.next(status, 'fail'), lastError, nextAttemptAt: null };
 }
 
@@ -144,6 +144,7 @@ const leftAlone = ({ isGivenBack: _, ...grant }: PlatformGrant): Partial<Placeme
   inviteUrl: null,
   work: 'give',
   nextAttemptAt: null,
+  ...(grant.isErased && NO_GRANT),
 });
 
 export async function bringPlacements(ctx: Shard, due: readonly Pick<Placement, 'membershipId' | 'provider'>[]): Promise<void> {

@@ -84,11 +84,11 @@ export async function planRevocation(ctx: Shard, payment: { id: PaymentId; membe
   return { ...membershipChange(ctx, 'membership.access_revoked', membership, patch), result: null };
 }
 
-/** Reverses `planRevocation`: recomputes the time from all valid payments including this one. */
+/** Reverses `planRevocation`: recomputes the time from all valid payments including this one. Nothing of before an erasure comes back. */
 export async function planReinstatement(ctx: Shard, payment: Reinstated): Promise<Change<null>> {
   const membership = payment.membershipId && (await findMembership(ctx.db, payment.membershipId));
-  if (!membership) return unchanged(null);
   const { id, confirmedAt, terms } = payment;
+  if (!membership || terms.isErased) return unchanged(null);
   const others = await listCarrying(ctx.db, membership.id, id);
   const { accessPeriodDays, periodEndsAt } = terms;
   const own = { id, confirmedAt: confirmedAt ?? ctx.now, accessPeriodDays, periodEndsAt, purchased: purchasedDeliveryOf(payment) };

@@ -95,7 +95,7 @@ export const findMembership = (db: Db, membershipId: MembershipId) =>
   db.select().from(memberships).where(eq(memberships.id, membershipId)).get();
 
 /**
- * Lists the other payments of a membership in order of confirmation, without those the chain dropped. The delivery target of archived
+ * Lists the other payments of a membership in order of confirmation, without those the chain dropped or of before an erasure. The delivery target of archived
  * payments is unknown.
  */
 export async function listCarrying(db: Db, membershipId: MembershipId, exceptPaymentId: PaymentId) {
@@ -111,6 +111,7 @@ export async function listCarrying(db: Db, membershipId: MembershipId, exceptPay
           isNull(payments.orphanedAt),
           isNull(payments.accessRevokedAt),
           ne(payments.id, exceptPaymentId),
+          sql`terms ->> '$.isErased' IS NULL`,
         ),
       ),
     db

@@ -222,6 +222,8 @@ const seldomWork = (ctx: Ctx) => ({
   },
   tickets: { work: [first("support_tickets WHERE status = 'resolved' AND sandbox_session_id IS NULL", 'updated_at', SILENT_MS)] },
   domains: { work: [first('seller_domains', 'next_check_at')], isOfWallTime: true },
+  // Driven by messages of its own. This finds a lost one.
+  erasedCustomers: { work: [first('customers WHERE erase_at IS NOT NULL', 'erase_at')], isOfWallTime: true },
   auditChain: { work: [first('audit_entries WHERE hash IS NULL', 'at', QUEUE_PATIENCE_MS)], isOfWallTime: true },
   customers: {
     work: ctx.config.PROCESSOR_API_KEY === undefined ? [] : [first('billing_customers WHERE erasing_since IS NOT NULL', 'erasing_since')],

@@ -1,10 +1,11 @@
 import { canonicalJson } from '#core/encoding.ts';
 import { ApiError } from '#core/errors.ts';
-import { customerIdOf, type PaymentId } from '#core/ids.ts';
+import { type CustomerId, customerIdOf, type PaymentId } from '#core/ids.ts';
 import { DAY, SECOND } from '#core/time.ts';
 import type { Party } from '#pdf/facts.ts';
 import type { Db, Scope } from '#platform/context.ts';
 import { transact, unchanged, type Write } from '#platform/db/commit.ts';
+import { loadNextIds } from '#platform/db/search/customer-ids.ts';
 import type { StoredEvent } from '#platform/db/tables/events.ts';
 import { type BuyerSubject, buyerKeyOf } from '#rules/access/buyers.ts';
 import {
@@ -68,13 +69,25 @@ export const findAsked = (scope: Scope, subject: BuyerSubject): Promise<BuyerDet
 
 type Bought = Awaited<ReturnType<typeof listBuyersOf>>[number];
 
+type Named = Bought & { customerId: CustomerId | null };
+
+/** Adds the customers of payments. */
+async function withCustomers(db: Db, bought: readonly Bought[]): Promise<Named[]> {
+  const named = bought.map((one): Named => {
+    const wallet = one.customerWallet ?? one.payerWallet;
+    const customer = one.customerRef !== null ? { customerRef: one.customerRef } : wallet !== null ? { walletAddress: wallet } : null;
+    return { ...one, customerId: customer && customerIdOf(one.merchantId, one.livemode, customer) };
+  });
+  const next = await loadNextIds(
+    db,
+    named.flatMap(({ customerId }) => customerId ?? []),
+  );
+  return named.map((one) => ({ ...one, customerId: next.get(one.customerId!) ?? one.customerId }));
+}
+
 /** Subjects that may have details for a receipt: the payer, the address, and the customer. */
-function subjectsOf({ merchantId, livemode, payerWallet, customerRef, customerWallet, email }: Bought): BuyerSubject[] {
-  const wallet = customerWallet ?? payerWallet;
-  const customer = customerRef !== null ? { customerRef } : wallet !== null ? { walletAddress: wallet } : null;
-  const named: BuyerSubject[] = customer
-    ? [{ kind: 'customer', account_id: merchantId, customer_id: customerIdOf(merchantId, livemode, customer), livemode }]
-    : [];
+function subjectsOf({ merchantId, livemode, payerWallet, email, customerId }: Named): BuyerSubject[] {
+  const named: BuyerSubject[] = customerId ? [{ kind: 'customer', account_id: merchantId, customer_id: customerId, livemode }] : [];
   // Test sales open by a portal link alone.
   if (!livemode) return named;
   return [
@@ -94,9 +107,12 @@ export async function planBilledReceipts(db: Db, events: readonly StoredEvent[],
   const detailed = new Set((await listDetailed(db, [...owners.values()])).map(({ merchantId, livemode }) => `${merchantId}${livemode}`));
   const theirs = confirmed.filter(({ merchantId, livemode }) => detailed.has(`${merchantId}${livemode}`));
   if (theirs.length === 0) return [];
-  const bought = await listBuyersOf(
+  const bought = await withCustomers(
     db,
-    theirs.map(({ subjectId }) => subjectId as PaymentId),
+    await listBuyersOf(
+      db,
+      theirs.map(({ subjectId }) => subjectId as PaymentId),
+    ),
   );
   const found = await listDetails(
     db,

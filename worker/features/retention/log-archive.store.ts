@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, getTableColumns, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, getTableColumns, gt, sql } from 'drizzle-orm';
 import type { AccountId } from '#core/ids.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import { boundId, jsonRows, textOfId } from '#platform/db/among.ts';
@@ -89,6 +89,15 @@ export const listNamedLogs = (db: Db, accountId: AccountId, personId: AccountId 
     )
     .orderBy(desc(auditArchives.lastSeq))
     .limit(max);
+
+export const findNextLog = (db: Db, accountId: AccountId, after: number): Promise<StoredLog | undefined> =>
+  db
+    .select()
+    .from(auditArchives)
+    .where(and(eq(auditArchives.merchantId, accountId), gt(auditArchives.lastSeq, after)))
+    .orderBy(asc(auditArchives.lastSeq))
+    .limit(1)
+    .get();
 
 /** Plans the swap of an object, and gives up the original, which a sweep deletes. Aborts if a concurrent run was faster. */
 export const replaceLog = (ctx: Shard, { merchantId, lastSeq, key }: StoredLog, written: LogObject): Write[] => [

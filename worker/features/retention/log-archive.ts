@@ -10,6 +10,7 @@ import { commit, forEach, unchanged } from '#platform/db/commit.ts';
 import { emptyOrBound, mayGoOn, type Swept } from '#platform/db/sweeps.ts';
 import type { AuditEntry } from '#platform/db/tables/office/audit-log.ts';
 import {
+  findNextLog,
   listNamedLogs,
   listOldEntries,
   listPassedLogs,
@@ -110,21 +111,44 @@ const OBJECTS_MAX = 4;
  */
 export async function eraseArchivedLog(ctx: Shard, accountId: AccountId, personId: AccountId | null, max = OBJECTS_MAX): Promise<number> {
   const named = await listNamedLogs(ctx.db, accountId, personId, max);
-  for (const log of named) await rewriteLog(ctx, log, personId);
+  const suffix = personId === null ? NAMELESS : '.jsonl';
+  for (const log of named) {
+    const left = personId === null ? [] : log.named.filter((id) => id !== personId);
+    await rewriteLog(ctx, log, (entry) => eraseEntry(entry, personId), { suffix, named: left });
+  }
   return named.length;
 }
 
-async function rewriteLog(ctx: Shard, log: StoredLog, personId: AccountId | null): Promise<void> {
+/** Erases entries of the next archived object of an account's log. Returns its last entry. null: no object is left. */
+export async function eraseFromLog(
+  ctx: Shard,
+  accountId: AccountId,
+  after: number,
+  erase: (entry: AuditEntry) => AuditEntry,
+): Promise<number | null> {
+  const log = await findNextLog(ctx.db, accountId, after);
+  if (!log) return null;
+  await rewriteLog(ctx, log, erase, { suffix: log.key.slice(log.key.indexOf('.')), named: log.named });
+  return log.lastSeq;
+}
+
+async function rewriteLog(
+  ctx: Shard,
+  log: StoredLog,
+  erase: (entry: AuditEntry) => AuditEntry,
+  { suffix, named }: { suffix: string; named: AccountId[] },
+): Promise<void> {
   const lines = new TextDecoder()
     .decode(await readArchived(ctx, log.key))
     .trimEnd()
     .split('\n');
-  const entries = lines.map((line) => eraseEntry((JSON.parse(line) as { entry: AuditEntry }).entry, personId));
+  const before = lines.map((line) => (JSON.parse(line) as { entry: AuditEntry }).entry);
+  const entries = before.map(erase);
+  if (entries.every((entry, i) => entry === before[i])) return;
   const bytes = utf8(entries.map((entry) => archivedTextOf({ entry })).join(''));
   const prefix = log.key.slice(0, log.key.indexOf('-', log.key.lastIndexOf('/')));
-  const key = `${prefix}-${sha256Hex(bytes)}-${newId(ctx.now, log.merchantId)}${personId === null ? NAMELESS : '.jsonl'}`;
+  const key = `${prefix}-${sha256Hex(bytes)}-${newId(ctx.now, log.merchantId)}${suffix}`;
   await beginDraft(ctx.db, key, ctx.now);
   await writeObject(ctx, ctx.env.ARCHIVE!, key, bytes);
-  const left = personId === null ? [] : log.named.filter((id) => id !== personId);
-  await commit(ctx, { ...unchanged(null), writes: replaceLog(ctx, log, { key, named: left }) });
+  await commit(ctx, { ...unchanged(null), writes: replaceLog(ctx, log, { key, named }) });
 }

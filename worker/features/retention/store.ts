@@ -1,8 +1,8 @@
-import { and, asc, eq, inArray, lt, lte, type SQL, sql } from 'drizzle-orm';
+import { and, asc, eq, gt, inArray, lt, lte, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { type AccountId, newEventId } from '#core/ids.ts';
 import { isClaimOfPayments } from '#platform/chain/clock-filter.store.ts';
-import type { Db, Shard } from '#platform/context.ts';
+import type { Db, Shard, Tenant } from '#platform/context.ts';
 import { amongIds, setOfIds } from '#platform/db/among.ts';
 import { abortIfExists, abortUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { accounts, loginNonces, payoutWallets } from '#platform/db/tables/accounts.ts';
@@ -252,6 +252,16 @@ export const listNamed = (db: Db, accountId: AccountId, limit: number): Promise<
     .where(and(eq(archives.merchantId, accountId), inArray(archives.livemode, [true, false]), sql`key NOT LIKE ${`%${NAMELESS}`}`))
     .orderBy(asc(archives.id))
     .limit(limit);
+
+/** Finds the next object of a merchant in a mode. */
+export const findNextObject = (db: Db, { merchantId, livemode }: Tenant, after: number): Promise<StoredObject | undefined> =>
+  db
+    .select({ id: archives.id, key: archives.key })
+    .from(archives)
+    .where(and(eq(archives.merchantId, merchantId), eq(archives.livemode, livemode), gt(archives.id, after)))
+    .orderBy(asc(archives.id))
+    .limit(1)
+    .get();
 
 /** Swaps the object's key and gives up the original, which a sweep deletes. Aborts if a concurrent run was faster. */
 export const replaceObject = (ctx: Shard, { id, key }: StoredObject, nameless: string): Write[] => [

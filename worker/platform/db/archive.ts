@@ -1,6 +1,7 @@
 import { formatErrorChain, raise } from '#core/errors.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import { inTime } from '#platform/deadline.ts';
+import { ERASED_REF_LENGTH } from '#rules/access/erased-customer.ts';
 import { amongIds } from './among.ts';
 import { archives } from './tables/archives.ts';
 import type { StoredEvent } from './tables/events.ts';
@@ -19,8 +20,12 @@ export type ArchivedLine = { event: StoredEvent } | { receipt: StoredReceipt } |
 
 const AMOUNTS = ['priceAmount', 'feeAmount', 'feeOwedAmount', 'overpaidAmount'] as const satisfies (keyof StoredPayment)[];
 
-export const archivedTextOf = (line: ArchivedLine): string =>
-  `${JSON.stringify(line, (_, value) => (typeof value === 'bigint' ? value.toString() : value))}\n`;
+/** Text of a line, with room for the reference that an erasure writes: the index finds lines by their offsets. */
+export function archivedTextOf(line: ArchivedLine): string {
+  const text = JSON.stringify(line, (_, value) => (typeof value === 'bigint' ? value.toString() : value));
+  const refs = 'entry' in line ? 0 : text.match(/"customer_?ref":"/gi)?.length;
+  return `${text}${' '.repeat((refs ?? 0) * ERASED_REF_LENGTH)}\n`;
+}
 
 export function paymentOf(line: string): StoredPayment {
   const { payment } = JSON.parse(line) as { payment: StoredPayment };

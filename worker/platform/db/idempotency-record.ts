@@ -44,7 +44,7 @@ export const toStoredAnswer = ({ status, body }: Answer): StoredAnswer => ({
 });
 
 type IdempotencyRecord = typeof idempotencyRecords.$inferSelect;
-const RETENTION_MS = 24 * HOUR;
+export const ANSWER_RETENTION_MS = 24 * HOUR;
 export const MONEY_RETENTION_MS = 30 * DAY;
 
 export const newRecord = (ctx: Ctx, request: IdempotentRequest, fence: number) => ({
@@ -52,7 +52,7 @@ export const newRecord = (ctx: Ctx, request: IdempotentRequest, fence: number) =
   key: request.key,
   fingerprint: fingerprintsOf(ctx, request)[0],
   fence,
-  expiresAt: ctx.wallNow + (request.retentionMs ?? RETENTION_MS),
+  expiresAt: ctx.wallNow + (request.retentionMs ?? ANSWER_RETENTION_MS),
 });
 
 export async function findRecord(ctx: Shard, { scope, key }: IdempotentRequest): Promise<IdempotencyRecord | null> {

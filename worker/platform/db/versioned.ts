@@ -23,7 +23,7 @@ type Values<T extends Versioned> = SQLiteUpdateSetSource<T>;
 /** Columns that change without a new version: schedules, sealed secrets, health, and copies guarded by another row's version. */
 const UNVERSIONED = {
   billing_customers: ['erasingSince', 'nextReadAt'],
-  customers: ['wallets', 'emails', 'totals', 'lastSeenAt'],
+  customers: ['wallets', 'emails', 'totals', 'lastSeenAt', 'erasure', 'eraseAt'],
   memberships: ['delivery', 'authorizationId', 'subscriptionStatus'],
   payments: ['isRetained'],
   setup_intents: ['secretHash', 'isRetained'],

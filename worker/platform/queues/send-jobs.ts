@@ -1,4 +1,4 @@
-import type { Ctx, Job, Shard } from '#platform/context.ts';
+import { addressOf, type Ctx, type Job, type Shard } from '#platform/context.ts';
 
 /** Separate queues for live and sandbox jobs. A sandbox session has no queue, because its run executes follow-up work in order. */
 function queueOf({ env, sandbox }: Shard): Queue<Job> | null {
@@ -8,6 +8,11 @@ function queueOf({ env, sandbox }: Shard): Queue<Job> | null {
 
 export async function sendJob(ctx: Shard, job: Job, delaySeconds = 0): Promise<void> {
   await queueOf(ctx)?.send({ ...job, requestId: ctx.cause }, { delaySeconds });
+}
+
+/** Queues a run of a sweep that does not wait for the next cron. */
+export async function sendSweep(ctx: Shard, sweep: string, delaySeconds = 0): Promise<void> {
+  await ctx.env.SWEEPS.send({ sweep, round: 1, requestId: ctx.requestId, ...addressOf(ctx) }, { delaySeconds });
 }
 
 /** Queues the chaining of the entries that this work recorded. If the message is lost, the sweep finds them. */

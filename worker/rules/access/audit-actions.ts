@@ -23,6 +23,7 @@ export const AUDIT_ACTIONS = [
   'chat.claim_started',
   'chat.released',
   'customer.created',
+  'customer.erased',
   'customer.exported',
   'customer.merged',
   'customer.portal_opened',

@@ -41,6 +41,8 @@ export interface PlatformGrant {
   isLeaving?: true;
   /** The account lost its claim to the chat: the invitation is revoked and nothing else is touched. */
   isGivenBack?: true;
+  /** The customer is erased: the grant is forgotten at the end of its revocation. */
+  isErased?: true;
 }
 
 export type PlacementWork = 'give' | 'take';

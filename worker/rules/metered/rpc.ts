@@ -106,6 +106,8 @@ export interface MeteredSessionRpc {
   vouchers(called: Called): Promise<AcceptedVoucher[] | Unknown>;
   /** Reschedules the next chain check. Null cancels it. */
   checkAgain(call: { afterMs: number | null }): Promise<void>;
+  /** Replaces the customer by the one that an erasure names. */
+  rename(call: Called & { customer: Customer }): Promise<{ ok: true } | Unknown>;
   published(projected: Projected): Promise<void>;
 
   /** On the object of a channel address: claims the address for a session, once and forever. Returns the owner. */

@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { LIFE } from '#core/limits.ts';
 import { iso } from '#core/time.ts';
 import { homeOfSlug } from '#platform/db/names/names.ts';
-import { HttpsUrl, Metadata, OwnName } from '#platform/http/bodies/own-fields.ts';
+import { CustomerRef, HttpsUrl, Metadata } from '#platform/http/bodies/own-fields.ts';
 import { created, given, ProductSlug, ProductUuid, Timestamp } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
 import { createHandoff, labelOf, loadHandoff } from './handoff.ts';
@@ -22,7 +22,7 @@ export const handoffRoutes = routes('Checkout', 'products')
     description: `Creates a single-use link for a known buyer, valid for ${LIFE.handoffMinutes} minutes. The service stores the buyer’s data; the link contains only a token.`,
     body: z
       .object({
-        customer_ref: OwnName.optional().describe(
+        customer_ref: CustomerRef.optional().describe(
           'Your own name for the customer: 1 to 180 characters, no control characters, no leading or trailing space. Compared after Unicode NFC.',
         ),
         email: z.email().max(254).optional(),

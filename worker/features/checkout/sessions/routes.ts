@@ -8,7 +8,7 @@ import { getOwnListing } from '#features/rails/product-rails.ts';
 import type { Ctx } from '#platform/context.ts';
 import { commitWithAnswer } from '#platform/db/once.ts';
 import type { PaymentSession } from '#platform/db/tables/checkout.ts';
-import { Metadata, OwnName } from '#platform/http/bodies/own-fields.ts';
+import { CustomerRef, Metadata } from '#platform/http/bodies/own-fields.ts';
 import { created, given, MoneyBody, PaymentUuid, ProductUuid, Timestamp } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
 import { CHECKOUT_RAILS, RAIL_IDS } from '#rules/product-rails.ts';
@@ -18,7 +18,7 @@ import { paymentSessionStatusOf } from './status.ts';
 const PaymentSessionRequest = z
   .object({
     ...productRef,
-    customer_ref: OwnName.optional().describe('Your own name for the buyer; identifies membership and entitlement.'),
+    customer_ref: CustomerRef.optional().describe('Your own name for the buyer; identifies membership and entitlement.'),
     rail_id: z
       .enum(RAIL_IDS)
       .optional()

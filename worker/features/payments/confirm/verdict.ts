@@ -4,6 +4,7 @@ import type { Purchase } from '#features/memberships/membership.ts';
 import type { Shard } from '#platform/context.ts';
 import { type Change, unchanged } from '#platform/db/commit.ts';
 import type { Payment, Unmatched } from '#platform/db/tables/payments.ts';
+import { isErasedRef } from '#rules/access/erased-customer.ts';
 import type { PeriodTimes } from '#rules/subscriptions/schedule.ts';
 import { matchPayment, type PaidTransfer } from '#solana/match.ts';
 import { type ChainTransaction, svcMemos, transfersOf } from '#solana/transaction.ts';
@@ -104,6 +105,8 @@ function decide(loaded: Loaded, transaction: ChainTransaction): Decision {
   const unidentified = missingIdentity(loaded);
   if (unidentified) return leave('identity_missing', ended ?? unidentified);
   if (!ended) return { kind: 'confirm', match, proof };
+  // An erased customer has no access.
+  if (isErasedRef(payment.customerRef ?? '')) return leave('late', ended);
   // A decision already left to the merchant remains the merchant's.
   if (loaded.timesRecovered > 0 || loaded.unmatched) return leave('second_payment', ended);
   return { kind: 'recover', error: ended, match, proof };

@@ -4,6 +4,7 @@ import type { Scope } from '#platform/context.ts';
 import { transact, unchanged } from '#platform/db/commit.ts';
 import { type StoreAnswer, withAnswer } from '#platform/db/once.ts';
 import type { Payment } from '#platform/db/tables/payments.ts';
+import { isErasedRef } from '#rules/access/erased-customer.ts';
 import { matchCollection } from '../collected-period.ts';
 import { loadConfirmation } from '../confirm/store.ts';
 import { type Loaded, type ProvenPeriod, planRecovered } from '../confirm/verdict.ts';
@@ -18,6 +19,12 @@ const newOrphanedError = (): ApiError =>
     meta: { reason: 'transaction_orphaned' },
   });
 
+const newErasedError = (): ApiError =>
+  new ApiError('state_conflict', {
+    detail: 'The customer of this checkout was erased, so nobody would have the access. Send the money back.',
+    meta: { reason: 'customer_erased' },
+  });
+
 /** Accepts money that missed its session as a new confirmed payment. Idempotent. Throws 404, 409 state_conflict. */
 export async function acceptUnmatched(
   ctx: Scope,
@@ -30,6 +37,7 @@ export async function acceptUnmatched(
     if (!unmatched || unmatched.paymentId !== paymentId) throw new ApiError('not_found');
     if (unmatched.recoveredPaymentId) return unchanged((await findPayment(ctx, unmatched.recoveredPaymentId)) ?? raise('not_found'));
     if (unmatched.droppedAt !== null) throw newOrphanedError();
+    if (isErasedRef(known.payment.customerRef ?? '')) throw newErasedError();
     // Reads again with the recorded payer, because only the payer determines the membership to extend.
     const loaded = (await loadConfirmation(ctx, paymentId, txSignature, [unmatched.payerWallet])) ?? raise('not_found');
     if (loaded.claim) throw new ApiError('state_conflict', { meta: { reason: 'transaction_already_used' } });

@@ -19,7 +19,7 @@ import { eventDueAt } from '#platform/db/due/vital-signs.ts';
 import { cursors, paymentCandidates } from '#platform/db/tables/candidates.ts';
 import { endedSessions, paymentSessions } from '#platform/db/tables/checkout.ts';
 import { decodeId } from '#platform/db/tables/columns.ts';
-import { customers, entitlements } from '#platform/db/tables/entitlements.ts';
+import { customers, entitlements, HAS_FOUND_REF } from '#platform/db/tables/entitlements.ts';
 import { acts, events, type StoredEvent } from '#platform/db/tables/events.ts';
 import { memberships } from '#platform/db/tables/memberships.ts';
 import { placements } from '#platform/db/tables/office/placements.ts';
@@ -75,7 +75,7 @@ export function sessionErasure(scope: Scope): Write[] {
     db.delete(subscriptionAuthorizations).where(clockFilter(scope)),
     db.delete(memberships).where(clockFilter(scope)),
     db.delete(entitlements).where(clockFilter(scope)),
-    db.delete(customers).where(sql`${clockFilter(scope)} AND customer_ref IS NOT NULL`),
+    db.delete(customers).where(sql`${clockFilter(scope)} AND ${HAS_FOUND_REF}`),
     db.delete(paymentSessions).where(clockFilter(scope)),
     db.delete(payments).where(clockFilter(scope)),
     db.delete(endedSessions).where(clockFilter(scope)),

@@ -129,6 +129,7 @@ export const OPERATIONS = {
   listBuyerPurchases: 'GET /v1/buyer/purchases',
   listBuyerAccess: 'GET /v1/buyer/access',
   listBuyerSubscriptions: 'GET /v1/buyer/subscriptions',
+  eraseCustomer: 'POST /v1/customers/{customer_id}/erase',
   exportCustomer: 'GET /v1/customers/{customer_id}/export',
   exportBuyer: 'GET /v1/buyer/export',
   getInvoiceDetails: 'GET /v1/buyer/invoice-details',

@@ -138,9 +138,16 @@ export function eraseActs(db: Db, named: readonly (typeof acts.$inferSelect)[]) 
     if (digits > ERASED_DIGITS_MAX && rows.length > 0) break;
     rows.push(row);
   }
-  return db
+  return storeContents(db, rows, sql`is_personal`);
+}
+
+const storeContents = (db: Db, rows: readonly object[], is: SQL) =>
+  db
     .update(acts)
     .set({ body: sql`unhex(${fieldOf('body')})`, isPersonal: sql`${fieldOf('isPersonal')}` })
     .from(jsonRows(rows))
-    .where(sql`acts.seq = ${fieldOf('seq')} AND is_personal`);
-}
+    .where(sql`acts.seq = ${fieldOf('seq')} AND ${is}`);
+
+/** Plans other events of an act. */
+export const storeEvents = (db: Db, { seq }: { seq: number }, changed: readonly ActEvent[]) =>
+  storeContents(db, [{ seq, ...contentsOf(changed) }], sql`true`);

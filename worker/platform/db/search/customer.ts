@@ -5,8 +5,14 @@ import type { Customer } from '#rules/balance.ts';
 import { boundId } from '../among.ts';
 import { rowsOf } from '../page.ts';
 import type { archivedPayments } from '../tables/archives.ts';
-import { customers } from '../tables/entitlements.ts';
+import { type CustomerRow, customers } from '../tables/entitlements.ts';
 import type { payments } from '../tables/payments.ts';
+
+export const customerKeyOf = ({ customerRef, walletAddress }: Pick<CustomerRow, 'customerRef' | 'walletAddress'>): Customer =>
+  customerRef === null ? { walletAddress: walletAddress! } : { customerRef };
+
+/** Key as memberships have it. */
+export const keyTextOf = (key: Customer): string => ('customerRef' in key ? `ref:${key.customerRef}` : `wallet:${key.walletAddress}`);
 
 /** Key of a customer that a list is filtered by. */
 interface NamedKey {

@@ -20,7 +20,11 @@ export const archives = sqliteTable(
     firstEventId: text('first_event_id').notNull(),
     lastEventId: text('last_event_id').notNull(),
   },
-  (table) => [index('archives_by_event').on(table.merchantId, table.livemode, table.lastEventId)],
+  (table) => [
+    index('archives_by_event').on(table.merchantId, table.livemode, table.lastEventId),
+    // In the order of ids.
+    index('archives_by_merchant').on(table.merchantId, table.livemode),
+  ],
 );
 
 /**

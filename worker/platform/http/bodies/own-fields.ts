@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { METADATA, OWN_NAME_MAX } from '#core/limits.ts';
+import { isErasedRef } from '#rules/access/erased-customer.ts';
 
 const lengthOf = (text: string): number => [...text.normalize('NFC')].length;
 
@@ -10,6 +11,9 @@ export const OwnName = z
   .normalize('NFC')
   .refine(isOwnName, `Expected 1 to ${OWN_NAME_MAX} characters, no control characters, and no space at either end`)
   .openapi({ minLength: 1, maxLength: OWN_NAME_MAX });
+
+/** Reference by which a request names a customer, not one that an erasure wrote. */
+export const CustomerRef = OwnName.refine((ref) => !isErasedRef(ref), 'The reference is one of an erased customer');
 
 const hasLength =
   (min: number, max: number) =>

@@ -24,6 +24,7 @@ interface Customer {
   access: { active: number; lapsed: number };
   first_seen_at: string;
   last_seen_at: string;
+  status: 'active' | 'erasing' | 'erased';
 }
 interface Held {
   product_id: string;
@@ -102,42 +103,7 @@ export const CUSTOMER: Definition = {
       <>
         <About screen={screen} customer={value} />
         {state.ok && <Holdings screen={screen} held={state.value.products} />}
-        {sold.length > 0 && (
-          <ActSection screen={screen} act="grant" title="Give access">
-            <ActForm screen={screen} act="grant" submit="Give access">
-              <SelectField screen={screen} act="grant" name="product_id" label="Template" options={sold} />
-              <TextField screen={screen} act="grant" name="days" label="Days" help="Empty: no time is added" isOptional />
-              <TextField screen={screen} act="grant" name="units" label="Uses" help="Empty: no uses are added" isOptional />
-              <TextField screen={screen} act="grant" name="reason" label="Reason" help="For your own records" max={200} />
-            </ActForm>
-          </ActSection>
-        )}
-        <ActSection screen={screen} act="portal" title="Portal link">
-          <p>It shows this customer their purchases at your shop. It works for ten minutes.</p>
-          <ActForm screen={screen} act="portal" submit="Portal link" />
-        </ActSection>
-        <ActSection screen={screen} act="save" title="Change">
-          <ActForm screen={screen} act="save" submit="Save">
-            <TextField screen={screen} act="save" name="name" label="Name" isOptional max={200} value={value.name ?? ''} />
-            <TextField
-              screen={screen}
-              act="save"
-              name="email"
-              label="Email address"
-              isOptional
-              type="email"
-              max={254}
-              value={ownEmail(value)}
-            />
-          </ActForm>
-        </ActSection>
-        <ActSection screen={screen} act="merge" title="Merge">
-          <p>Everything that another customer has moves here for good: payments, receipts, uses and time.</p>
-          <ActForm screen={screen} act="merge" submit="Merge into this customer" isFinal>
-            <TextField screen={screen} act="merge" name="other" label="Id or reference of the other customer" max={180} />
-            <ConfirmField screen={screen} act="merge" name="merge" />
-          </ActForm>
-        </ActSection>
+        {value.status === 'active' && <Acts screen={screen} customer={value} sold={sold} />}
         {timeline.ok && timeline.value.items.length > 0 && <Timeline screen={screen} items={timeline.value.items} />}
       </>
     );
@@ -181,6 +147,19 @@ export const CUSTOMER: Definition = {
         const from = found.value.items[0]?.customer_id ?? other;
         const merged = { params: paramsOf(screen), query, body: { from }, ...idempotent(form) };
         return acted(await screen.operations.call('mergeCustomer', merged));
+      },
+    },
+    erase: {
+      needs: 'privacy:write',
+      done: 'The customer is erased within five minutes.',
+      async run(screen, form) {
+        const about = { params: paramsOf(screen), query: { mode: screen.mode } };
+        const found = await screen.operations.call<Customer>('getCustomer', about);
+        if (!found.ok) return found;
+        const name = nameOf(found.value);
+        if (form.confirm?.trim() !== name) return notTyped(screen.c, name);
+        const body = { end_access: form.end_access === 'true', ...(form.reason?.trim() && { reason: form.reason.trim() }) };
+        return acted(await screen.operations.call('eraseCustomer', { ...about, body, ...idempotent(form) }));
       },
     },
     save: {
@@ -230,6 +209,7 @@ const About = ({ screen, customer }: { screen: Screen; customer: Customer }) => 
     <Facts
       rows={[
         ['Your id', customer.customer_ref && <bdi>{customer.customer_ref}</bdi>],
+        ['Status', customer.status],
         ['Name', customer.name && <bdi>{customer.name}</bdi>],
         ['Company', customer.company?.name && <bdi>{customer.company.name}</bdi>],
         ['Wallets', customer.wallets.map(({ address }) => address).join(', ')],
@@ -247,4 +227,75 @@ const About = ({ screen, customer }: { screen: Screen; customer: Customer }) => 
       {may(screen, 'privacy:read') && <a href={linkTo(screen, `/dashboard/customers/${customer.customer_id}/export`)}>Export</a>}
     </p>
   </section>
+);
+
+const RUNNING_ACCESS = [
+  ['', 'Do not erase'],
+  ['true', 'End it'],
+] as const;
+
+/** Acts on a customer that is not erased. */
+const Acts = ({ screen, customer, sold }: { screen: Screen; customer: Customer; sold: (readonly [string, string])[] }) => (
+  <>
+    {sold.length > 0 && (
+      <ActSection screen={screen} act="grant" title="Give access">
+        <ActForm screen={screen} act="grant" submit="Give access">
+          <SelectField screen={screen} act="grant" name="product_id" label="Template" options={sold} />
+          <TextField screen={screen} act="grant" name="days" label="Days" help="Empty: no time is added" isOptional />
+          <TextField screen={screen} act="grant" name="units" label="Uses" help="Empty: no uses are added" isOptional />
+          <TextField screen={screen} act="grant" name="reason" label="Reason" help="For your own records" max={200} />
+        </ActForm>
+      </ActSection>
+    )}
+    <ActSection screen={screen} act="portal" title="Portal link">
+      <p>It shows this customer their purchases at your shop. It works for ten minutes.</p>
+      <ActForm screen={screen} act="portal" submit="Portal link" />
+    </ActSection>
+    <ActSection screen={screen} act="save" title="Change">
+      <ActForm screen={screen} act="save" submit="Save">
+        <TextField screen={screen} act="save" name="name" label="Name" isOptional max={200} value={customer.name ?? ''} />
+        <TextField
+          screen={screen}
+          act="save"
+          name="email"
+          label="Email address"
+          isOptional
+          type="email"
+          max={254}
+          value={ownEmail(customer)}
+        />
+      </ActForm>
+    </ActSection>
+    <Merge screen={screen} />
+    <Erase screen={screen} customer={customer} />
+  </>
+);
+
+const Erase = ({ screen, customer }: { screen: Screen; customer: Customer }) => (
+  <ActSection screen={screen} act="erase" title="Erase">
+    <p>Names, addresses and metadata are erased for good. Payments, receipts and wallets remain.</p>
+    <ActForm screen={screen} act="erase" submit="Erase" isFinal>
+      <SelectField screen={screen} act="erase" name="end_access" label="Access that runs" options={RUNNING_ACCESS} />
+      <TextField
+        screen={screen}
+        act="erase"
+        name="reason"
+        label="Reason"
+        help="Stays in your audit log. Name nobody."
+        isOptional
+        max={500}
+      />
+      <ConfirmField screen={screen} act="erase" name={nameOf(customer)} />
+    </ActForm>
+  </ActSection>
+);
+
+const Merge = ({ screen }: { screen: Screen }) => (
+  <ActSection screen={screen} act="merge" title="Merge">
+    <p>Everything that another customer has moves here for good: payments, receipts, uses and time.</p>
+    <ActForm screen={screen} act="merge" submit="Merge into this customer" isFinal>
+      <TextField screen={screen} act="merge" name="other" label="Id or reference of the other customer" max={180} />
+      <ConfirmField screen={screen} act="merge" name="merge" />
+    </ActForm>
+  </ActSection>
 );
