@@ -8,56 +8,29 @@ import { shardsOf } from '#platform/db/each-database.ts';
 import { runScenario } from '../../support/clients/sandbox.ts';
 import { newKey, openShop } from '../../support/people/agent.ts';
 import { watchCopy } from '../../support/people/entitlement-copy.ts';
-import { completeErasures, erasuresLeft, findWord } from '../../support/people/erased-customer.ts';
+import { completeErasures, ErasureCase, erasuresLeft, findWord } from '../../support/people/erased-customer.ts';
 import { connectTo } from '../../support/people/subscription-buyer.ts';
 import { SubscriptionShop, subscriptionWorld } from '../../support/people/subscription-shop.ts';
 import { type Body, type Merchant, World } from '../../support/world.ts';
 
-const ERASED_REF = /^erased:[0-9a-f]{8}$/;
-
 describe('races of an erasure', () => {
+  let opened: ErasureCase;
   let w: World;
   let ada: Merchant;
   let product: Body;
   let ref: string;
-  let copies: (() => Promise<void>)[];
   beforeEach(async () => {
-    w = new World();
-    ada = await w.merchant();
-    product = await w.product(ada, { access_period_days: 30 });
-    ref = `planted${crypto.randomUUID().slice(0, 8)}-ref`;
-    copies = [await watchCopy(w, ada, product.product_id, { customerRef: ref })];
+    opened = await ErasureCase.open();
+    ({ w, ada, product, ref } = opened);
   });
-  const id = () => customerIdOf(ada.userId, true, { customerRef: ref });
-  const get = async (path: string) => (await w.call('GET', `/v1/${path}`, { key: ada.key })).body as Body;
-  const post = (path: string, body: object, key = ada.key) =>
-    w.call('POST', `/v1/${path}`, { key, headers: { 'Idempotency-Key': newKey() }, body });
-  const erase = async (customerId: string = id()) => {
-    const { status, body } = await post(`customers/${customerId}/erase`, { end_access: true }, ada.token);
-    expect([status, body.access]).toEqual([202, { active: 0, lapsed: 0 }]);
-  };
-  const settle = async () => {
-    for (let round = 0; round < 4; round++) {
-      while (w.queue.sent.length > 0) await w.deliver();
-      for (const storeCopy of copies) await storeCopy();
-    }
-    await w.sweepAlone('analytics');
-  };
-  const buy = async (input: object = { customer_ref: ref }, wallet = w.chain.wallet()) => {
-    const sale = await w.purchase(product, await wallet, { ...input });
-    expect(sale.confirmed.payment.status).toBe('CONFIRMED');
-    return sale;
-  };
-  const consumes = async (customer: object = { customer_ref: ref }) =>
-    (await post('access/entitlements/consume', { product_id: product.product_id, customer })).status === 200;
-  const listed = async () => ({
-    payments: (await get('payments')).items
-      .map(({ customer_ref }: Body) => (ERASED_REF.test(customer_ref) ? 'erased' : customer_ref))
-      .sort(),
-    memberships: (await get('memberships')).items
-      .map(({ status, customer }: Body) => `${status} ${ERASED_REF.test(customer.customer_ref) ? 'erased' : customer.customer_ref}`)
-      .sort(),
-  });
+  const id = () => opened.idOf();
+  const get = (path: string) => opened.get(path);
+  const post = (path: string, body: object, key = ada.key) => opened.post(path, body, key);
+  const erase = () => opened.erase();
+  const settle = () => opened.settle();
+  const buy = (...of: Parameters<ErasureCase['buy']>) => opened.buy(...of);
+  const consumes = (customer?: object) => opened.consumes(customer);
+  const listed = () => opened.listed();
   /** Erases a customer with an open checkout, for which the money is sent before or after the request. */
   const openCheckout = async (isPaidBefore: boolean) => {
     await post('customers', { customer_ref: ref });
@@ -69,18 +42,9 @@ describe('races of an erasure', () => {
   };
   /** Erases a reference that a wallet with a purchase was merged into. */
   const eraseMerged = async () => {
-    const wallet = await w.chain.wallet();
-    const customer = { wallet_address: wallet.address };
-    copies.push(await watchCopy(w, ada, product.product_id, { walletAddress: wallet.address }));
-    await buy({}, Promise.resolve(wallet));
-    await settle();
-    await buy();
-    await settle();
-    const alias = customerIdOf(ada.userId, true, { walletAddress: wallet.address });
-    expect((await post(`customers/${id()}/merge`, { from: alias })).status).toBe(200);
-    await settle();
+    const merged = await opened.mergeWallet();
     await erase();
-    return { wallet, customer, alias };
+    return merged;
   };
 
   it('money that was sent before the request and confirmed after it is the next customer’s, with payment and access', async () => {
@@ -132,7 +96,7 @@ describe('races of an erasure', () => {
   });
 
   it('the event of a merge that comes again after the erasure moves nothing', async () => {
-    const { wallet, customer, alias } = await eraseMerged();
+    const { wallet, customer, id: alias } = await eraseMerged();
     await completeErasures(w);
     const object = { customer_id: id(), merged_from: [alias] };
     const event = { merchantId: ada.userId, livemode: true, data: { object, previous: { merged_from: [] } } };

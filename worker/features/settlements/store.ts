@@ -32,7 +32,7 @@ const PURPOSES: Partial<Record<PaymentKind, Settlement['purpose']>> = { x402: 'a
 /** Restates the settlement that the insert of a payment deleted. Facts that only an open settlement needs are empty. */
 function settlementOf(payment: StoredPayment): Settlement {
   const { merchantId, livemode, productId, customerRef, customerWallet, asset, mint, recipientWallet, recipientAta, nonce } = payment;
-  const { productName, accessPeriodDays, usageUnits, paymentIdentifier } = payment.terms;
+  const { productName, accessPeriodDays, usageUnits, paymentIdentifier, isErased } = payment.terms;
   return {
     ...{ merchantId, livemode, productId, customerRef, customerWallet, asset, mint, recipientWallet, recipientAta, nonce },
     paymentId: payment.id,
@@ -40,7 +40,7 @@ function settlementOf(payment: StoredPayment): Settlement {
     amount: payment.priceAmount,
     txSignature: payment.txSignature!,
     payerWallet: payment.payerWallet!,
-    terms: { productName, slug: payment.slug, accessPeriodDays, usageUnits, merchantName: '', paymentIdentifier },
+    terms: { productName, slug: payment.slug, accessPeriodDays, usageUnits, merchantName: '', paymentIdentifier, isErased },
     status: 'settled',
     createdAt: payment.createdAt,
     ...{ wire: '', feePayer: '', lastValidBlockHeight: 0 },

@@ -90,7 +90,7 @@ interface StoredNames {
   customerWallet: string | null;
   payerWallet: string | null;
   email: string | null;
-  terms: { metadata?: unknown; identity?: { providerUserId: string; username?: string | null } };
+  terms: { metadata?: unknown; isErased?: true; identity?: { providerUserId: string; username?: string | null } };
 }
 
 /** Erases the customer in the stored row of a payment. Returns false if the payment is not the customer's. */
@@ -104,6 +104,7 @@ export function erasePaymentRow(payment: StoredNames, { refs, wallets }: ErasedC
   payment.customerRef = customerRef && (refs.get(customerRef) ?? customerRef);
   payment.email = null;
   delete terms.metadata;
+  terms.isErased = true;
   if (terms.identity) terms.identity = { ...terms.identity, providerUserId: '', username: '' };
   return true;
 }

@@ -139,13 +139,6 @@ function planReferences(erasing: Erasing, from: string, customerRef: string): Wr
 
 /** Plans the same for a wallet, which stays: addresses and identities alone are erased. */
 const planWallet = (erasing: Erasing, wallet: string): Write[] => [
-  erasing.ctx.db
-    .update(settlements)
-    .set({ terms: sql`json_set(terms, '$.isErased', json('true'))` as never })
-    .where(
-      sql`${settlements.paymentId} IN (SELECT payment_id FROM settlements WHERE ${rowsOf(settlements, erasing.ctx)} AND ${eq(settlements.payerWallet, wallet)}
-        AND status = 'settled' AND ${IS_UNMARKED} AND +${lte(settlements.createdAt, erasing.until)} AND ${isPaidBefore(erasing, settlements.paymentId)} LIMIT ${ROWS_MAX})`,
-    ),
   stepRows(
     erasing.ctx.db,
     subscriptionAuthorizations,

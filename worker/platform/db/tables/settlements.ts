@@ -26,6 +26,7 @@ export interface SettlementTerms {
   receiptKeyId?: string;
   /** Name that the client gave its payment. */
   paymentIdentifier?: string;
+  isErased?: true;
   authorizationId?: AuthorizationId;
   period?: PeriodTimes;
 }
