@@ -24,6 +24,7 @@ beforeAll(() => {
     'durable-objects',
     'local',
     'migrations',
+    'sdk',
     'worker',
   ])
     cpSync(join(ROOT, name), join(clone, name), { recursive: true, filter: (path) => relative(ROOT, path) !== SCRIPT_NAMES });
