@@ -179,7 +179,7 @@ export async function listCustomers(
     .from(customers)
     .where(rowsOf(customers, scope))
     .orderBy(...newest)
-    .limit(SEARCHED_MAX);
+    .limit(page.searchedMax ?? SEARCHED_MAX);
   const isSaid = q === undefined ? undefined : begins(q);
   const survivors = (found: SQL): SQL =>
     sql`${customers.id} IN (SELECT coalesce(merged_into, id) FROM customers WHERE ${and(found, isSaid)})`;

@@ -6,7 +6,7 @@ import type { Db, Scope, Shard } from '#platform/context.ts';
 import { boundId, idOfText, jsonRows } from '#platform/db/among.ts';
 
 import type { Write } from '#platform/db/commit.ts';
-import { countedRows, type Listed, type PageRequest, rowsOf } from '#platform/db/page.ts';
+import { countedRows, type Listed, listCounted, type PageRequest, rowsOf } from '#platform/db/page.ts';
 import { listNamedMemberships, productsNamed, SEARCHED_MAX } from '#platform/db/search/named.ts';
 import { archivedPayments } from '#platform/db/tables/archives.ts';
 import { type Membership, memberships } from '#platform/db/tables/memberships.ts';
@@ -39,7 +39,7 @@ export async function listMemberships(scope: Scope, { q, ...filter }: Membership
   );
   if (named.total > 0) return named;
   const isSaid = sql`instr(lower(coalesce(m.customer_ref, '')), lower(${q})) > 0 OR m.product_id IN (${productsNamed(scope, q)})`;
-  const newest = sql`SELECT id FROM (${selected} ${NEWEST_FIRST} LIMIT ${SEARCHED_MAX})`;
+  const newest = sql`SELECT id FROM (${selected} ${NEWEST_FIRST} LIMIT ${page.searchedMax ?? SEARCHED_MAX})`;
   return readPage(scope.db, sql`SELECT m.id, m.created_at FROM memberships m WHERE m.id IN (${newest}) AND (${isSaid})`, page);
 }
 
@@ -80,23 +80,20 @@ function selectNewest(scope: Scope, filter: Narrowed): SQL {
 
 async function readPage(db: Db, selected: SQL, page: PageRequest): Promise<Listed<Membership>> {
   const slice = sql`${selected} ${NEWEST_FIRST} LIMIT ${page.perPage} OFFSET ${page.offset}`;
-  const [items, [count]] = await db.batch([
-    db
-      .select(getTableColumns(memberships))
-      .from(sql`(${slice}) page`)
-      .innerJoin(memberships, sql`${memberships.id} = page.id`)
-      .orderBy(sql`page.created_at DESC, page.id DESC`),
-    db.select({ total: sql<number>`count(*)` }).from(sql`(${selected} LIMIT ${countedRows(page)})`),
-  ]);
-  return { items, total: count?.total ?? 0 };
+  const rows = db
+    .select(getTableColumns(memberships))
+    .from(sql`(${slice}) page`)
+    .innerJoin(memberships, sql`${memberships.id} = page.id`)
+    .orderBy(sql`page.created_at DESC, page.id DESC`);
+  return listCounted(db, rows, db.select({ total: sql<number>`count(*)` }).from(sql`(${selected} LIMIT ${countedRows(page)})`), page);
 }
 
 export const findMembership = (db: Db, membershipId: MembershipId) =>
   db.select().from(memberships).where(eq(memberships.id, membershipId)).get();
 
 /**
- * Lists the other payments of a membership in order of confirmation, without those the chain dropped or of before an erasure. The delivery target of archived
- * payments is unknown.
+ * Lists the other payments of a membership in order of confirmation, without those the chain dropped or of before an erasure. The delivery
+ * target of archived payments is unknown.
  */
 export async function listCarrying(db: Db, membershipId: MembershipId, exceptPaymentId: PaymentId) {
   const { id, confirmedAt, accessPeriodDays, periodEndsAt } = archivedPayments;

@@ -2,7 +2,7 @@ import { and, desc, eq, type SQL, sql } from 'drizzle-orm';
 import type { Scope, Tenant } from '#platform/context.ts';
 import { amongIds, setOfIds } from '#platform/db/among.ts';
 
-import { countRows, type PageRequest, type RowQuery, readSlice, rowsOf } from '#platform/db/page.ts';
+import { countRows, type PageRequest, type RowQuery, readSlice, rowsOf, totalOf } from '#platform/db/page.ts';
 import { rowsOfCustomer } from '#platform/db/search/customer.ts';
 import { listNamedPayments } from '#platform/db/search/named.ts';
 import { archivedPayments, archivedReceipts } from '#platform/db/tables/archives.ts';
@@ -70,7 +70,7 @@ export async function listReceipts(ctx: Scope, filter: ReceiptFilter, page: Page
       readSlice(ctx.db, receipts, archivedReceipts, rows(null, page.offset + page.perPage), page),
       countRows(ctx.db, rows(null), page),
     ]);
-    return { items: found.map(({ item }) => item), total };
+    return { items: found.map(({ item }) => item), total: totalOf(total, page, found.length) };
   };
   const found = await read(first);
   const { items, total } = second && found.total === 0 ? await read(second) : found;

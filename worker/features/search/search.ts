@@ -49,6 +49,8 @@ export interface FoundObject {
 }
 
 export const FOUND_MAX = 20;
+/** Newest rows of each list in which a text is searched, so that an answer takes a moment in a large shop, too. */
+const SEARCHED_MAX = 2_000;
 /** Entries of each list. */
 const LISTED_MAX = 5;
 
@@ -61,7 +63,8 @@ const orNothing = <R>(reading: Promise<R>): Promise<R | null> =>
     throw error;
   });
 const isSignature = (q: string): boolean => base58Bytes(q, 64) !== null;
-const firstPage = () => pageRequest({ page: 1, per_page: LISTED_MAX }, LISTED_MAX);
+/** First page of a list, which is not counted. Its text is searched in the newest rows alone. */
+const firstPage = () => ({ ...pageRequest({ page: 1, per_page: LISTED_MAX }, 0), searchedMax: SEARCHED_MAX });
 
 const foundPayment = (payment: Payment): FoundObject => {
   const { amount, asset } = toMoneyResource(priceOf(payment));

@@ -1,4 +1,5 @@
 import { and, desc, eq, getTableColumns, type SQL, sql } from 'drizzle-orm';
+import type { BatchItem } from 'drizzle-orm/batch';
 import type { SQLiteColumn, SQLiteTable, SQLiteView } from 'drizzle-orm/sqlite-core';
 import { ApiError } from '#core/errors.ts';
 import { COUNTED_ROWS_MAX, PER_PAGE } from '#core/limits.ts';
@@ -8,7 +9,10 @@ export interface PageRequest {
   page: number;
   perPage: number;
   offset: number;
+  /** Rows to count exactly. 0: the total is that of the rows up to the end of the page. */
   countMax: number;
+  /** Newest rows in which a text is searched, if not the usual number. */
+  searchedMax?: number;
 }
 
 export function pageRequest(query: { page: number; per_page: number }, countMax = COUNTED_ROWS_MAX): PageRequest {
@@ -57,8 +61,23 @@ export async function listPage<T extends SQLiteTable>(
     .orderBy(...order)
     .limit(page.perPage)
     .offset(page.offset);
-  const [items, [count]] = await db.batch([slice, countTo(db, table, where, page, through)]);
-  return { items: items as T['$inferSelect'][], total: count?.total ?? 0 };
+  const listed = await listCounted(db, slice, countTo(db, table, where, page, through), page);
+  return { items: listed.items as T['$inferSelect'][], total: listed.total };
+}
+
+/** Reads a page and its total in one round trip. */
+export async function listCounted<T>(
+  db: Db,
+  slice: BatchItem<'sqlite'> & PromiseLike<T[]>,
+  count: BatchItem<'sqlite'> & PromiseLike<{ total: number }[]>,
+  { countMax, offset }: PageRequest,
+): Promise<Listed<T>> {
+  if (countMax === 0) {
+    const items = await slice;
+    return { items, total: totalOf(0, { offset }, items.length) };
+  }
+  const [items, [counted]] = (await db.batch([slice, count])) as [T[], { total: number }[]];
+  return { items, total: counted?.total ?? 0 };
 }
 
 /** Returns how many rows to count: one above both the exact limit and the page's end, so that `has_more` is exact. */
@@ -95,10 +114,15 @@ export async function listWithArchive<T extends SQLiteTable, A extends SQLiteTab
 ): Promise<Listed<T['$inferSelect'] | A['$inferSelect']>> {
   // No batch: D1 batches return objects, in which equal column names of two tables collide.
   const [found, total] = await Promise.all([readSlice(db, table, archived, rowQuery, page), countRows(db, rowQuery, page)]);
-  return { items: found.map(({ item }) => item), total };
+  return { items: found.map(({ item }) => item), total: totalOf(total, page, found.length) };
 }
 
+/** Total of a list of which `read` rows were read: at least these, if the list is not counted. */
+export const totalOf = (counted: number, { offset }: Pick<PageRequest, 'offset'>, read: number): number =>
+  Math.max(counted, read === 0 ? 0 : offset + read);
+
 export async function countRows(db: Db, { rows }: RowQuery, page: PageRequest): Promise<number> {
+  if (page.countMax === 0) return 0;
   const [count] = await db.select({ total: sql<number>`count(*)` }).from(sql`(${rows} LIMIT ${countedRows(page)})`);
   return count?.total ?? 0;
 }

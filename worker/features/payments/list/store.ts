@@ -134,7 +134,14 @@ function searchedBy(table: Table, scope: Scope, filter: SearchedFilter): SQL | u
   );
 }
 
-function rowsIn(table: Table, ctx: Scope, filter: IndexedFilter & SearchedFilter, named: string[] | null, part?: SQL): SQL {
+function rowsIn(
+  table: Table,
+  ctx: Scope,
+  filter: IndexedFilter & SearchedFilter,
+  named: string[] | null,
+  part: SQL | undefined,
+  searchedMax = SEARCHED_MAX,
+): SQL {
   const isArchived = table === archivedPayments ? 1 : 0;
   const searched = searchedBy(table, ctx, filter);
   const indexed = indexedBy(table, ctx, filter, part);
@@ -143,7 +150,7 @@ function rowsIn(table: Table, ctx: Scope, filter: IndexedFilter & SearchedFilter
     return sql`${selection} FROM ${jsonRows(named)} CROSS JOIN ${table} ON ${table.id} = ${idOfText(sql`j.value`)} WHERE ${and(indexed, searched)}`;
   }
   if (!searched) return sql`${selection} FROM ${table} WHERE ${indexed}`;
-  const newest = sql`SELECT rowid FROM ${table} WHERE ${indexed} ORDER BY created_at DESC, rowid DESC LIMIT ${SEARCHED_MAX}`;
+  const newest = sql`SELECT rowid FROM ${table} WHERE ${indexed} ORDER BY created_at DESC, rowid DESC LIMIT ${searchedMax}`;
   return sql`${selection} FROM ${table} WHERE rowid IN (${newest}) AND ${searched}`;
 }
 
@@ -155,7 +162,7 @@ export async function listPayments(ctx: Scope, { q, ...filter }: PaymentFilter, 
     const rowsOfCustomer = (table: Table, part?: SQL): SQL[] => {
       const theirs = customerWallet === undefined ? buyer && boughtBy(table, buyer) : paidFor(table, [customerWallet]);
       const parts = theirs ? theirs.map((isTheirs) => and(isTheirs, part)) : [part];
-      return parts.map((one) => rowsIn(table, ctx, selected, named, one));
+      return parts.map((one) => rowsIn(table, ctx, selected, named, one, page.searchedMax));
     };
     const branches = [
       ...partsOf(filter, named !== null).flatMap((part) => rowsOfCustomer(payments, part)),
