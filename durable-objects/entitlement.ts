@@ -230,11 +230,11 @@ export class EntitlementObject extends DurableObject<Env> implements Entitlement
     }));
   }
 
-  forget({ tick, through, kept, ...called }: ForgetCall): Promise<number | false> {
+  forget({ tick, through, spared, ...called }: ForgetCall): Promise<number | false> {
     return this.#ledger.run(called, () => {
       if (!this.#ledger.isPublished) return false;
       const { version } = this.#holding.balance;
-      this.#holding.forget({ tick, through, kept });
+      this.#holding.forget({ tick, through, spared });
       return version;
     });
   }

@@ -147,13 +147,13 @@ export class Grants {
   }
 
   /**
-   * Forgets payments that were added up to `tick`, but for `kept`, and all else that was added up to `through`. Returns false if nothing is
+   * Forgets payments that were added up to `tick`, but for `spared`, and all else that was added up to `through`. Returns false if nothing is
    * left.
    */
-  forgetUpTo({ tick, through, kept }: { tick: number; through: number; kept: readonly string[] }): boolean {
+  forgetUpTo({ tick, through, spared }: { tick: number; through: number; spared: readonly string[] }): boolean {
     const isPayment = "payment_id IS NOT NULL AND payment_id NOT LIKE 'merge:%'";
     const forgotten = `is_revoked = ${FORGOTTEN} WHERE ${isPayment} AND tick <= ? AND payment_id NOT IN (SELECT value FROM json_each(?))`;
-    this.#tables.write(`UPDATE grants SET ${forgotten}`, tick, JSON.stringify(kept));
+    this.#tables.write(`UPDATE grants SET ${forgotten}`, tick, JSON.stringify(spared));
     this.#tables.write(`DELETE FROM grants WHERE NOT (${isPayment}) AND added_at <= ?`, through);
     this.setCheckpoint({ tick: 0, balance: emptyBalance() });
     return this.#tables.rows(`SELECT 1 FROM grants WHERE is_revoked <> ${FORGOTTEN} LIMIT 1`).length > 0;

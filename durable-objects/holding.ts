@@ -200,7 +200,7 @@ export class Holding {
   /** Ends the merge into another customer, with all that was granted before. */
   part(): void {
     const { state, now } = this.#ledger;
-    if (state.merged) this.forget({ tick: Number.MAX_SAFE_INTEGER, through: now, kept: [] });
+    if (state.merged) this.forget({ tick: Number.MAX_SAFE_INTEGER, through: now, spared: [] });
   }
 
   revoke(identity: EntitlementKey, paymentId: string): void {

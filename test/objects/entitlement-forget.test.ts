@@ -10,10 +10,10 @@ describe('entitlement of an erased customer', () => {
       await jobs.acknowledge();
     };
   };
-  /** Forgets all but the `kept` payments. */
-  const forget = async ({ stub }: Holder, kept: string[] = [], through = Date.now()) => {
+  /** Forgets all but the `spared` payments. */
+  const forget = async ({ stub }: Holder, spared: string[] = [], through = Date.now()) => {
     const { tick } = await stub.creditedSince({ now: Date.now(), since: 0 });
-    return (await stub.forget({ now: Date.now(), tick, kept, through })) !== false;
+    return (await stub.forget({ now: Date.now(), tick, spared, through })) !== false;
   };
 
   it('waits for its events, then forgets all but the numbers, which go on', async () => {
@@ -67,7 +67,7 @@ describe('entitlement of an erased customer', () => {
     expect(await holder.read()).toMatchObject({ remaining: 2 });
   });
 
-  it('a payment that is kept remains, whenever it was credited, and units of before do not come back', async () => {
+  it('a payment that is spared remains, whenever it was credited, and units of before do not come back', async () => {
     const holder = newHolder();
     const store = await publish(holder);
     await holder.credit('payment-1', { units: 5 });
@@ -78,7 +78,7 @@ describe('entitlement of an erased customer', () => {
     await holder.consume('use-2', 1);
     await store();
     // Credited after the list.
-    expect(await holder.stub.forget({ now: Date.now(), tick: listed.tick, kept: [], through: Date.now() })).not.toBe(false);
+    expect(await holder.stub.forget({ now: Date.now(), tick: listed.tick, spared: [], through: Date.now() })).not.toBe(false);
     expect(await holder.read()).toMatchObject({ remaining: 3 });
     expect(await forget(holder, ['payment-2'])).toBe(true);
     expect(await holder.read()).toMatchObject({ remaining: 3 });

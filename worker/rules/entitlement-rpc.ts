@@ -138,9 +138,9 @@ export interface MergeCall extends Called {
 }
 
 export interface ForgetCall extends Called {
-  /** Number up to which payments are forgotten, but for those that are `kept`. */
+  /** Number up to which payments are forgotten, but for those that are `spared`. */
   tick: number;
-  kept: readonly string[];
+  spared: readonly string[];
   /** Time up to which all else is forgotten. */
   through: number;
 }

@@ -1020,7 +1020,7 @@ export interface Offer {
   requires_identity: 'telegram' | 'discord' | null;
   /** Network: `mainnet` or `devnet`. */
   network: string;
-  /** True for real money, false for the sandbox. */
+  /** False for the sandbox. */
   livemode: boolean;
   checkout_url: string;
   merchant: {
@@ -1041,7 +1041,7 @@ export interface UpdateProductRequest {
   /** Name of the product, as buyers see it. */
   name?: string;
   price?: MoneyInput;
-  /** Your own name for the product: up to 180 characters, unique within its mode. Send either this or `product_id`. */
+  /** Your own name for the product, up to 180 characters. Send this or `product_id`. */
   external_product_id?: string | null;
   /** Description of the product, as buyers see it. */
   description?: string | null;
@@ -1162,7 +1162,7 @@ export interface CreateProductRequest {
   price: MoneyInput;
   /** Last part of the checkout page’s URL: lower-case letters, digits and hyphens. Derived from the name by default. */
   slug?: string;
-  /** Your own name for the product: up to 180 characters, unique within its mode. Send either this or `product_id`. */
+  /** Your own name for the product, up to 180 characters. Send this or `product_id`. */
   external_product_id?: string;
   /** Description of the product, as buyers see it. */
   description?: string;
@@ -1241,7 +1241,7 @@ export interface Product {
   product_id: string;
   /** Last part of the checkout page’s URL: lower-case letters, digits and hyphens. Derived from the name by default. */
   slug: string;
-  /** Your own name for the product: up to 180 characters, unique within its mode. Send either this or `product_id`. */
+  /** Your own name for the product, up to 180 characters. Send this or `product_id`. */
   external_product_id?: string;
   /** Identifier of the application that the product belongs to. */
   access_app_id?: string;
@@ -1293,7 +1293,7 @@ export interface Product {
   live_mode_confirmed: boolean;
   /** True if a `customer_ref` is accepted only from your own server, never from the public checkout. */
   trusted_customer_ref: boolean;
-  /** True for real money, false for the sandbox. */
+  /** False for the sandbox. */
   livemode: boolean;
   checkout_url: string;
   created_at: Timestamp;
@@ -1314,7 +1314,7 @@ export type PaymentSessionRequest = {
       product_id: string;
     }
   | {
-      /** Your own name for the product: up to 180 characters, unique within its mode. Send either this or `product_id`. */
+      /** Your own name for the product, up to 180 characters. Send this or `product_id`. */
       external_product_id: string;
     }
 );
@@ -1491,7 +1491,7 @@ export interface NativeSubscription {
   };
   /** Time at which the merchant ended collecting. */
   stopped_at?: Timestamp;
-  /** True for real money, false for the sandbox. */
+  /** False for the sandbox. */
   livemode: boolean;
   /** Version of the object. Each change increases it. */
   version: number;
@@ -1619,7 +1619,7 @@ export interface ReceiptDocument {
   /** Memo that the transaction must carry to be matched to this payment. */
   memo: string;
   issued_at: Timestamp;
-  /** True for real money, false for the sandbox. */
+  /** False for the sandbox. */
   livemode: boolean;
   /** Exchange rate, if the price had another asset than the payment. From version 2. */
   price_quote?: {
@@ -1714,7 +1714,7 @@ export interface Payment {
   authorization_id?: string;
   /** Remaining steps of a checkout that starts a subscription, while it can be paid. */
   subscription?: Subscribing;
-  /** True for real money, false for the sandbox. */
+  /** False for the sandbox. */
   livemode: boolean;
   created_at: Timestamp;
   updated_at: Timestamp;
@@ -1877,7 +1877,7 @@ export interface Membership {
   delivery: MembershipDelivery;
   /** Identifier of the payment that last extended the membership. */
   last_payment_id: string;
-  /** True for real money, false for the sandbox. */
+  /** False for the sandbox. */
   livemode: boolean;
   created_at: Timestamp;
   updated_at: Timestamp;
@@ -1925,7 +1925,7 @@ export interface CustomerRecord {
   first_seen_at: Timestamp;
   last_seen_at: Timestamp;
   status: 'active' | 'erasing' | 'erased';
-  /** True for real money, false for the sandbox. */
+  /** False for the sandbox. */
   livemode: boolean;
   created_at: Timestamp;
   updated_at: Timestamp;
@@ -2036,7 +2036,7 @@ export interface Entitlement {
   paid_through: Timestamp | null;
   /** True if access has neither a limit of units nor an end. */
   unlimited: boolean;
-  /** True for real money, false for the sandbox. */
+  /** False for the sandbox. */
   livemode: boolean;
   /** Version of the object. Each change increases it. */
   version: number;
@@ -2162,7 +2162,7 @@ export interface BuyerPurchase {
   status: 'PENDING_SIGNATURE' | 'PENDING_CONFIRMATION' | 'CONFIRMED' | 'FAILED';
   receipt_url?: string;
   pdf_url?: string;
-  /** True for real money, false for the sandbox. */
+  /** False for the sandbox. */
   livemode: boolean;
 }
 
@@ -2185,7 +2185,7 @@ export interface BuyerAccess {
   };
   membership_id?: string;
   checkout_url?: string;
-  /** True for real money, false for the sandbox. */
+  /** False for the sandbox. */
   livemode: boolean;
 }
 
@@ -2201,7 +2201,7 @@ export interface BuyerSubscription {
   paid_through: Timestamp | null;
   /** Page on which the wallet of the subscription cancels it. */
   page_url: string;
-  /** True for real money, false for the sandbox. */
+  /** False for the sandbox. */
   livemode: boolean;
 }
 
@@ -2346,7 +2346,7 @@ export interface WebhookEndpoint {
   failing_since?: Timestamp;
   /** Time at which the endpoint is disabled, unless a delivery succeeds before. */
   disables_at?: Timestamp;
-  /** True for real money, false for the sandbox. */
+  /** False for the sandbox. */
   livemode: boolean;
   created_by: Maker;
   /** Key or person that last changed the URL or the secret. */
@@ -2476,7 +2476,7 @@ export interface SupportTicket {
   created_at: Timestamp;
   updated_at: Timestamp;
   last_message_at: Timestamp;
-  /** True for real money, false for the sandbox. */
+  /** False for the sandbox. */
   livemode: boolean;
 }
 
@@ -2554,7 +2554,7 @@ export interface AuditEntry {
   request_id: string;
   ip?: string;
   session_id?: string;
-  /** True for real money, false for the sandbox. */
+  /** False for the sandbox. */
   livemode: boolean;
   /** True if names and addresses were erased. */
   erased?: true;
@@ -2626,7 +2626,7 @@ export type GrantRequest = {
       product_id: string;
     }
   | {
-      /** Your own name for the product: up to 180 characters, unique within its mode. Send either this or `product_id`. */
+      /** Your own name for the product, up to 180 characters. Send this or `product_id`. */
       external_product_id: string;
     }
 );
@@ -2827,7 +2827,7 @@ export type SettleRequest = {
       product_id: string;
     }
   | {
-      /** Your own name for the product: up to 180 characters, unique within its mode. Send either this or `product_id`. */
+      /** Your own name for the product, up to 180 characters. Send this or `product_id`. */
       external_product_id: string;
     }
 );
@@ -2854,7 +2854,7 @@ export type ConsumeRequest = {
       product_id: string;
     }
   | {
-      /** Your own name for the product: up to 180 characters, unique within its mode. Send either this or `product_id`. */
+      /** Your own name for the product, up to 180 characters. Send this or `product_id`. */
       external_product_id: string;
     }
 );
@@ -2880,7 +2880,7 @@ export interface SetupManifestRequest {
     units?: number;
   }[];
   products?: {
-    /** Your own name for the product: up to 180 characters, unique within its mode. Send either this or `product_id`. */
+    /** Your own name for the product, up to 180 characters. Send this or `product_id`. */
     external_product_id?: string;
     /** Name of the product, as buyers see it. */
     name: string;
@@ -3187,7 +3187,7 @@ export type MeteredSessionRequest = {
       product_id: string;
     }
   | {
-      /** Your own name for the product: up to 180 characters, unique within its mode. Send either this or `product_id`. */
+      /** Your own name for the product, up to 180 characters. Send this or `product_id`. */
       external_product_id: string;
     }
 );
@@ -3304,7 +3304,7 @@ export interface SetupManifest {
     units?: number;
   }[];
   products?: {
-    /** Your own name for the product: up to 180 characters, unique within its mode. Send either this or `product_id`. */
+    /** Your own name for the product, up to 180 characters. Send this or `product_id`. */
     external_product_id?: string;
     /** Name of the product, as buyers see it. */
     name: string;
@@ -3483,7 +3483,7 @@ export interface SandboxSession {
   session_id: string;
   scenario: string;
   status: 'running' | 'completed' | 'failed';
-  /** True for real money, false for the sandbox. */
+  /** False for the sandbox. */
   livemode: false;
   /** Seed of the scenario. The same seed produces the same steps. */
   seed: string;
@@ -3592,7 +3592,7 @@ export interface MeteredSession {
   authorized_signer?: string;
   /** Time until which the session can be opened. */
   expires_at: Timestamp;
-  /** True for real money, false for the sandbox. */
+  /** False for the sandbox. */
   livemode: boolean;
   created_at: Timestamp;
   updated_at: Timestamp;
@@ -4042,7 +4042,7 @@ export interface Event {
   /** True for a test event: an example without a real object. Event lists do not contain it. */
   test?: true;
   created_at: Timestamp;
-  /** True for real money, false for the sandbox. */
+  /** False for the sandbox. */
   livemode: boolean;
   api_version: string;
   account_id: string;
@@ -4427,7 +4427,7 @@ export interface ListEntitlementsQuery {
   per_page?: number;
   /** Identifier of the product. */
   product_id?: string;
-  /** Your own name for the product: up to 180 characters, unique within its mode. Send either this or `product_id`. */
+  /** Your own name for the product, up to 180 characters. Send this or `product_id`. */
   external_product_id?: string;
   /** Return only objects of this customer. */
   customer_id?: string;
@@ -4442,7 +4442,7 @@ export interface ListEntitlementsQuery {
 export interface GetReadinessQuery {
   /** Identifier of the product. */
   product_id?: string;
-  /** Your own name for the product: up to 180 characters, unique within its mode. Send either this or `product_id`. */
+  /** Your own name for the product, up to 180 characters. Send this or `product_id`. */
   external_product_id?: string;
   /** Application that the product must belong to. */
   access_app_id?: string;
@@ -4451,7 +4451,7 @@ export interface GetReadinessQuery {
 export interface ListProductRailsByNameQuery {
   /** Identifier of the product. */
   product_id?: string;
-  /** Your own name for the product: up to 180 characters, unique within its mode. Send either this or `product_id`. */
+  /** Your own name for the product, up to 180 characters. Send this or `product_id`. */
   external_product_id?: string;
 }
 

@@ -194,7 +194,7 @@ describe('races of an erasure', () => {
     expect((await listed()).memberships).toEqual(['active survivor', 'cancelled erased', `cancelled ${ref}`]);
   });
 
-  it('an open checkout of a sandbox session, of which the clock stands, ends with the erasure', async () => {
+  it('an open checkout of a sandbox session, of which the clock does not advance, ends with the erasure', async () => {
     const { session_id } = await runScenario(w, ada, 'payment_confirmed', {});
     await w.sweepAlone('analytics');
     const customerRef = `${session_id}:buyer`;
@@ -207,7 +207,7 @@ describe('races of an erasure', () => {
   });
 });
 
-describe('erasure beside other ways to pay', () => {
+describe('erasure of a customer who pays in other ways', () => {
   it.each(['reference', 'wallet'])(
     'an x402 payment of a %s gives nothing when it is repeated, and a new one pays as ever',
     async (kind) => {

@@ -7,9 +7,7 @@ import { findByExternalId } from './product.ts';
 
 export const productRef = {
   product_id: idOf<ProductId>().optional(),
-  external_product_id: OwnName.optional().describe(
-    'Your own name for the product: up to 180 characters, unique within its mode. Send either this or `product_id`.',
-  ),
+  external_product_id: OwnName.optional().describe('Your own name for the product, up to 180 characters. Send this or `product_id`.'),
 };
 interface ProductRef {
   product_id?: ProductId;

@@ -31,9 +31,7 @@ const SellingRail = z.enum(SELLING_RAILS);
 
 /** Fields that can be updated. The slug is fixed, so that checkout links continue to work. */
 const terms = {
-  external_product_id: OwnName.optional().describe(
-    'Your own name for the product: up to 180 characters, unique within its mode. Send either this or `product_id`.',
-  ),
+  external_product_id: OwnName.optional().describe('Your own name for the product, up to 180 characters. Send this or `product_id`.'),
   description: z.string().max(5000).optional().describe('Description of the product, as buyers see it.'),
   // Checked in the verb, because an unsupported type has its own error code.
   product_type: z
@@ -140,7 +138,7 @@ export const UpdateProductRequest = z
     ...terms,
     external_product_id: orNull(terms.external_product_id)
       .optional()
-      .describe('Your own name for the product: up to 180 characters, unique within its mode. Send either this or `product_id`.'),
+      .describe('Your own name for the product, up to 180 characters. Send this or `product_id`.'),
     access_app_id: orNull(idOf<AppId>()).optional().describe('Identifier of the application that the product belongs to.'),
     payout_wallet: orNull(terms.payout_wallet).optional().describe('Solana wallet that receives the payments. Needs `payouts:write`.'),
     description: orNull(terms.description).optional().describe('Description of the product, as buyers see it.'),
@@ -164,10 +162,7 @@ export const ProductBody = z
   .object({
     product_id: ProductUuid,
     slug: ProductSlug,
-    external_product_id: z
-      .string()
-      .optional()
-      .describe('Your own name for the product: up to 180 characters, unique within its mode. Send either this or `product_id`.'),
+    external_product_id: z.string().optional().describe('Your own name for the product, up to 180 characters. Send this or `product_id`.'),
     access_app_id: z.uuid().optional().describe('Identifier of the application that the product belongs to.'),
     name: z.string().describe('Name of the product, as buyers see it.'),
     description: z.string().optional().describe('Description of the product, as buyers see it.'),

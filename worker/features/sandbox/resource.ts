@@ -14,7 +14,7 @@ export const SandboxSessionBody = z
     session_id: z.uuid(),
     scenario: z.string(),
     status: z.enum(SANDBOX_SESSION.states),
-    livemode: z.literal(false).describe('True for real money, false for the sandbox.'),
+    livemode: z.literal(false).describe('False for the sandbox.'),
     seed: z.string().describe('Seed of the scenario. The same seed produces the same steps.'),
     clock: z
       .object({

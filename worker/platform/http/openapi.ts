@@ -278,7 +278,7 @@ export const HomeRegion = z
     'Region that stores the account for good. Defaults to that of the caller. Only a region that the deployment offers is accepted.',
   );
 export const PaidThrough = orNull(Timestamp).describe('End of the paid time; null: no end.');
-export const Livemode = z.boolean().describe('True for real money, false for the sandbox.');
+export const Livemode = z.boolean().describe('False for the sandbox.');
 export const ObjectVersion = z.int().describe('Version of the object. Each change increases it.');
 export const Detail = z.string().describe('Human-readable message. Do not branch on it.');
 

@@ -19,9 +19,7 @@ const Amount = z
 const Url = z.string().min(1).max(2048).describe('Public https URL. The service never fetches it.');
 
 const ManifestProduct = z.object({
-  external_product_id: OwnName.optional().describe(
-    'Your own name for the product: up to 180 characters, unique within its mode. Send either this or `product_id`.',
-  ),
+  external_product_id: OwnName.optional().describe('Your own name for the product, up to 180 characters. Send this or `product_id`.'),
   name: ShownName(160).describe('Name of the product, as buyers see it.'),
   description: z.string().max(2000).optional().describe('Description of the product, as buyers see it.'),
   price: Amount,

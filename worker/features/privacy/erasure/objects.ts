@@ -28,12 +28,12 @@ async function forgetEntitlement(erasing: Erasing, entitlementId: EntitlementId)
   const since = { ...calledBy(ctx), since: progress.decidedSince };
   const { tick, paymentIds } = await callEntitlement(ctx, ctx, entitlementId, (object) => object.creditedSince(since));
   const own = await listOwnPayments(erasing, paymentIds);
-  const kept = paymentIds.filter((id) => !own.has(id));
-  const call = { ...calledBy(ctx), tick, kept, through };
+  const spared = paymentIds.filter((id) => !own.has(id));
+  const call = { ...calledBy(ctx), tick, spared, through };
   const version = await callEntitlement(ctx, ctx, entitlementId, (object) => object.forget(call));
   if (version === false) return false;
   // An object with payments of the next customer has published some of these events for that one.
-  if (kept.length === 0) progress.forgotten[entitlementId] = version;
+  if (spared.length === 0) progress.forgotten[entitlementId] = version;
   await storeWrites(erasing, [deleteCopy(erasing, entitlementId, version)]);
   return true;
 }

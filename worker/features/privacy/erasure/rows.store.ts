@@ -222,7 +222,7 @@ const named = (erasing: Erasing, customerRef: string, isOpen: boolean) => [
 
 const refsOf = ({ keys }: Erasing): string[] => keys.flatMap(({ key }) => refIn(key) ?? []);
 
-/** The clock of a sandbox session may stand, so an open checkout of a sandbox ends with the erasure. */
+/** The clock of a sandbox session may not advance, so an open checkout of a sandbox ends with the erasure. */
 const openOf = (erasing: Erasing) => (erasing.ctx.livemode ? refsOf(erasing).flatMap((ref) => named(erasing, ref, true)) : []);
 
 /** Finds out whether a checkout of before is open. Its end is certain a minute after the request, if a node answers. */

@@ -53,7 +53,7 @@ export interface ErasureProgress {
   /** Step, and the row after which it continues. */
   step: number;
   after: string | null;
-  /** True in the last pass through the steps, which follows a whole one. */
+  /** True in the final pass through the steps, which follows a complete one. */
   isLast: boolean;
   hasPassed: boolean;
   /** Wall time of the request, by which the platforms have taken away access, and by which calls that began before the request have ended. */
@@ -63,8 +63,8 @@ export interface ErasureProgress {
   /** Business time of the request: what came up to then is the customer's, and what comes later is the next one's. */
   until: number;
   /**
-   * Payments that the request found confirmed, of those after `decidedSince`. A payment whose confirmation was stored later is the next
-   * customer's, whatever time its call had read.
+   * Payments that the request found confirmed, of those after `decidedSince`. A payment with a confirmation that was stored later is the
+   * next customer's, whatever time its call had read.
    */
   decided: PaymentId[];
   decidedSince: number;
