@@ -12,9 +12,9 @@ const NAME = 'Ada’s weather';
 /** Sign-in of the owner, of long ago, so that no allowed act closes the account. */
 const LONG_AGO_MIN = 60;
 /** Words that a final act asks for. */
-const CONFIRMED: Record<string, string> = { merge: 'merge', disown: 'not mine', transfer: NAME, close: NAME };
+const CONFIRMED: Record<string, string> = { merge: 'merge', disown: 'not mine', transfer: NAME, close: NAME, erase: NAME };
 /** Acts that read their object before they change it, so that an unknown object would hide the refusal of the role. */
-const ON_REAL_OBJECTS = ['grant', 'save', 'resend'];
+const ON_REAL_OBJECTS = ['grant', 'save', 'resend', 'erase'];
 const REFUSAL = /The role \w+ may not make the call/;
 
 const w = new MailWorld();
@@ -37,7 +37,7 @@ beforeAll(async () => {
   const call = (path: string, body: object) => w.call('POST', path, { key: owner.key, body });
   const endpoint = await call('/v1/webhooks/endpoints', { url: 'https://hooks.example.com/one', event_types: ['payment.confirmed'] });
   const product = await w.product(owner);
-  const payment = await w.connect(product);
+  const payment = await w.connect(product, { customer_ref: NAME });
   const paid = await w.confirm(payment.payment_id, await w.chain.pay(await w.chain.wallet(), payment));
   await w.confirm(payment.payment_id, await w.chain.pay(await w.chain.wallet(), payment));
   await w.deliver();
