@@ -129,17 +129,6 @@ export class Grants {
     return this.#replayed(tick, balance, now);
   }
 
-  hasAfter(at: number): boolean {
-    return this.#tables.rows('SELECT 1 FROM grants WHERE added_at > ? LIMIT 1', at).length > 0;
-  }
-
-  /** Deletes what was added up to `at`, as if it had never been made. Units that were used stay used. */
-  revokeThrough(at: number, balance: Balance, now: number): Balance {
-    this.#tables.write('DELETE FROM grants WHERE added_at <= ?', at);
-    this.setCheckpoint({ tick: 0, balance: emptyBalance() });
-    return this.#replayed(Number.MAX_SAFE_INTEGER, balance, now);
-  }
-
   /** Payments that were added after a time. */
   paidSince(at: number): string[] {
     const sql = "SELECT payment_id FROM grants WHERE added_at > ? AND payment_id NOT LIKE 'merge:%'";
