@@ -39,6 +39,24 @@ describe('payments of before an erasure', () => {
     expect([await opened.consumes(customer), await statuses()]).toEqual([false, ['cancelled']]);
   });
 
+  it('money that comes late for a failed checkout of a wallet buys as ever, and a second payment for a paid one is left', async () => {
+    const { wallet, sale, customer, id } = await opened.buyByWallet();
+    const { w, product } = opened;
+    const open = await w.connect(product, { wallet_address: wallet.address });
+    await w.env.DB.prepare(
+      "UPDATE payments SET status = 'FAILED', failure_code = 'session_expired' WHERE status = 'PENDING_SIGNATURE'",
+    ).run();
+    await opened.erase(id);
+    await completeErasures(w);
+    const again = await w.chain.pay(wallet, sale.payment);
+    await w.confirm(sale.payment.payment_id, again);
+    const accepted = await opened.post(`payments/${sale.payment.payment_id}/accept-unmatched`, { tx_signature: again });
+    expect([accepted.body.meta, await opened.consumes(customer)]).toEqual([{ reason: 'customer_erased' }, false]);
+    await w.confirm(open.payment_id, await w.chain.pay(wallet, open));
+    await opened.settle();
+    expect(await opened.consumes(customer)).toBe(true);
+  });
+
   it('a payment of a merged wallet that the survivor’s object credited is not credited to the wallet', async () => {
     const { wallet, customer } = await opened.mergeWallet();
     const late = await opened.buy({}, Promise.resolve(wallet));

@@ -37,7 +37,8 @@ export async function acceptUnmatched(
     if (!unmatched || unmatched.paymentId !== paymentId) throw new ApiError('not_found');
     if (unmatched.recoveredPaymentId) return unchanged((await findPayment(ctx, unmatched.recoveredPaymentId)) ?? raise('not_found'));
     if (unmatched.droppedAt !== null) throw newOrphanedError();
-    if (isErasedRef(known.payment.customerRef ?? '')) throw newErasedError();
+    const { customerRef, terms } = known.payment;
+    if (terms.isErased || isErasedRef(customerRef ?? '')) throw newErasedError();
     // Reads again with the recorded payer, because only the payer determines the membership to extend.
     const loaded = (await loadConfirmation(ctx, paymentId, txSignature, [unmatched.payerWallet])) ?? raise('not_found');
     if (loaded.claim) throw new ApiError('state_conflict', { meta: { reason: 'transaction_already_used' } });

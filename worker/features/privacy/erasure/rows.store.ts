@@ -24,10 +24,11 @@ const refIn = (key: Customer): string | null => ('customerRef' in key ? key.cust
 /** SQL of terms without metadata, and without the proven identity. An open session retains the platform, so that its payment is judged the same. */
 const NAMELESS_TERMS = sql`json_remove(iif(terms -> '$.identity' IS NULL, terms,
   json_set(terms, '$.identity.providerUserId', '', '$.identity.username', NULL)), '$.metadata')`;
-/** Marks what a wallet paid before, so that it gives no access again. */
-const MARKED = sql`json_set(${NAMELESS_TERMS}, '$.isErased', json('true'))`;
-const IS_UNMARKED = sql`terms ->> '$.isErased' IS NULL`;
+/** Marks what was paid before, so that it gives no access again. Late money for a failed checkout buys as ever. */
+const MARKED = sql`iif(status = 'CONFIRMED', json_set(${NAMELESS_TERMS}, '$.isErased', json('true')), ${NAMELESS_TERMS})`;
 const HAS_NAMES = sql`(email IS NOT NULL OR terms -> '$.metadata' IS NOT NULL OR terms ->> '$.identity.providerUserId' <> '')`;
+
+const IS_UNMARKED = sql`(status = 'CONFIRMED' AND terms ->> '$.isErased' IS NULL)`;
 
 const isPaidBy = (table: typeof payments | typeof archivedPayments, key: Customer): SQL =>
   'customerRef' in key ? eq(table.customerRef, key.customerRef) : or(...paidFor(table, [key.walletAddress]))!;
@@ -53,7 +54,7 @@ export const isPaidBefore = (erasing: Erasing, paymentId: SQLiteColumn): SQL =>
 function unerased(erasing: Erasing, { key }: ErasedKey): SQL[] {
   const { ctx } = erasing;
   const isTheirs = 'customerRef' in key ? [eq(payments.customerRef, key.customerRef)] : paidFor(payments, [key.walletAddress]);
-  const isNamed = 'customerRef' in key ? sql`true` : IS_UNMARKED;
+  const isNamed = 'customerRef' in key ? sql`true` : sql`(${HAS_NAMES} OR ${IS_UNMARKED})`;
   return isTheirs.map((isIt) => sql`${rowsOf(payments, ctx)} AND ${isIt} AND ${isNamed} AND ${isOfBefore(erasing, payments)}`);
 }
 
