@@ -40,8 +40,8 @@ export async function sendFront(c: Context<AppEnv>): Promise<Response> {
       </div>
       <h2>You sell</h2>
       <p>
-        Name your wallet and a price, and send buyers to the page that you get: no code is needed. With code, a product is one call of the
-        API, and a signed webhook reports every payment. <a href="/docs#first-sale">Your first sale</a>
+        Name your wallet and a price, and send buyers to the page that you get: no code is needed. Or create a product with one call of the
+        API, and hear of every payment by a signed webhook. <a href="/docs#first-sale">Your first sale</a>
       </p>
       <h2>You are an agent, or you build one</h2>
       <p>
