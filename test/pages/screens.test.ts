@@ -88,7 +88,7 @@ describe('screens of the dashboard', () => {
     await page.locator('tbody th a').first().click();
     await page.getByLabel('Amount in USDC').fill('1');
     await page.getByRole('button', { name: 'Refund' }).click();
-    await page.waitForURL(/\/sign#/);
+    await page.waitForURL(/\/sign\?next=%2Fdashboard%2Fpayments%2F[^#]+#/);
     await seeHeading(page, 'This transaction does the following');
     expect(await page.locator('.transaction-steps').innerText()).toContain('1.00');
     expect(offences).toEqual([]);
