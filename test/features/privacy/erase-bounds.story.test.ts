@@ -16,48 +16,34 @@ import { buyerKeyOf } from '#rules/access/buyers.ts';
 import { MeteredShop } from '../../support/clients/metered.ts';
 import { runScenario } from '../../support/clients/sandbox.ts';
 import { newKey } from '../../support/people/agent.ts';
-import { watchCopy } from '../../support/people/entitlement-copy.ts';
-import { completeErasures, erasuresLeft, findWord } from '../../support/people/erased-customer.ts';
+import { completeErasures, ErasureCase, erasuresLeft, findWord } from '../../support/people/erased-customer.ts';
 import { mailConfig } from '../../support/servers/mail.ts';
 import { type Body, type Merchant, World } from '../../support/world.ts';
 
 describe('bounds of an erasure', () => {
+  let opened: ErasureCase;
   let w: World;
   let ada: Merchant;
   let product: Body;
   let ref: string;
-  let copies: (() => Promise<void>)[];
   beforeEach(async () => {
-    w = new World(mailConfig());
-    ada = await w.merchant();
-    product = await w.product(ada, { access_period_days: 30 });
-    ref = `planted${crypto.randomUUID().slice(0, 8)}-ref`;
-    copies = [await watchCopy(w, ada, product.product_id, { customerRef: ref })];
+    opened = await ErasureCase.open({}, new World(mailConfig()));
+    ({ w, ada, product, ref } = opened);
   });
-  const idOf = (customerRef: string) => customerIdOf(ada.userId, true, { customerRef });
-  const get = async (path: string) => (await w.call('GET', `/v1/${path}`, { key: ada.key })).body as Body;
-  const post = (path: string, body: object, key = ada.key) =>
-    w.call('POST', `/v1/${path}`, { key, headers: { 'Idempotency-Key': newKey() }, body });
+  const idOf = (customerRef: string) => opened.idOf({ customerRef });
+  const get = (path: string) => opened.get(path);
+  const post = (path: string, body: object, key = ada.key) => opened.post(path, body, key);
   const erase = (id: string = idOf(ref), body: object = { end_access: true }) => post(`customers/${id}/erase`, body, ada.token);
-  const settle = async () => {
-    for (let round = 0; round < 4; round++) {
-      while (w.queue.sent.length > 0) await w.deliver();
-      for (const storeCopy of copies) await storeCopy();
-    }
-    await w.sweepAlone('analytics');
-  };
+  const settle = () => opened.settle();
   const buy = async (input: object = { customer_ref: ref, email: 'ada@example.com' }, wallet = w.chain.wallet()) => {
-    const sale = await w.purchase(product, await wallet, { ...input });
-    expect(sale.confirmed.payment.status).toBe('CONFIRMED');
+    const sale = await opened.buy(input, wallet);
     await settle();
     return sale;
   };
   const consume = (customer: object = { customer_ref: ref }) =>
     post('access/entitlements/consume', { product_id: product.product_id, customer });
   const stateOf = (id: string) => get(`customers/${id}/state`);
-  const watch = async (customer: Parameters<typeof watchCopy>[3]) => {
-    copies.push(await watchCopy(w, ada, product.product_id, customer));
-  };
+  const watch = (customer: Parameters<ErasureCase['watch']>[0]) => opened.watch(customer);
 
   it('an old payment that is confirmed again gives no access', async () => {
     const wallet = await w.chain.wallet();
@@ -94,7 +80,7 @@ describe('bounds of an erasure', () => {
     await post('customers', { customer_ref: ref });
     // The analytics read both purchases in the same run.
     await w.purchase(product, await w.chain.wallet(), { customer_ref: ref, email: 'ada@example.com' });
-    await copies[0]!();
+    await opened.copies[0]!();
     while (w.queue.sent.length > 0) await w.deliver();
     expect((await erase()).status).toBe(202);
     await buy({ customer_ref: ref, email: 'next@example.com' });

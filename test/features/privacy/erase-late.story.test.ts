@@ -48,7 +48,7 @@ describe('payments of before an erasure', () => {
     ).run();
     await opened.erase(id);
     await completeErasures(w);
-    const again = await w.chain.pay(wallet, sale.payment);
+    const again = await w.chain.pay(await w.chain.wallet(), sale.payment);
     await w.confirm(sale.payment.payment_id, again);
     const accepted = await opened.post(`payments/${sale.payment.payment_id}/accept-unmatched`, { tx_signature: again });
     expect([accepted.body.meta, await opened.consumes(customer)]).toEqual([{ reason: 'customer_erased' }, false]);

@@ -80,11 +80,8 @@ async function planErasure(ctx: Scope, before: ShownCustomer, endsAccess: boolea
   const since = ctx.now - DECIDED_WITHIN_MS;
   const decided = await listDecided(ctx, keys, since, DECIDED_MAX);
   if (decided.length === DECIDED_MAX) throw conflict('payment_pending', 'The customer pays just now. Repeat in some minutes.');
-  const progress = {
-    ...newProgress(ctx, rows, await chooseKeys(ctx, rows), await listMemberEmails(ctx, keys)),
-    decided,
-    decidedSince: since,
-  };
+  const chosen = { keys: await chooseKeys(ctx, rows), emails: await listMemberEmails(ctx, keys), decided, decidedSince: since };
+  const progress = newProgress(ctx, rows, chosen);
   const active = before.row.status === 'erased' ? CUSTOMER.next(before.row.status, 'return') : before.row.status;
   const status = CUSTOMER.next(active, 'beginErasure');
   const shown = { email: null, name: null, company: null, metadata: {}, emails: [] };
@@ -135,12 +132,13 @@ async function chooseKeys(ctx: Scope, rows: readonly CustomerRow[]): Promise<Era
   return chosen;
 }
 
-type Begun = Omit<ErasureProgress, 'decided' | 'decidedSince'>;
+type Chosen = Pick<ErasureProgress, 'keys' | 'emails' | 'decided' | 'decidedSince'>;
 
-function newProgress(ctx: Scope, rows: readonly CustomerRow[], keys: ErasedKey[], held: readonly string[]): Begun {
+function newProgress(ctx: Scope, rows: readonly CustomerRow[], chosen: Chosen): ErasureProgress {
   const noted = rows.flatMap(({ email, company, emails }) => [email ?? [], company?.email ?? [], ...emails].flat());
-  const emails = [...new Set([...noted, ...held].map((email) => email.toLowerCase()))];
+  const emails = [...new Set([...noted, ...chosen.emails].map((email) => email.toLowerCase()))];
   const { now: until, wallNow: requestedAt } = ctx;
   const times = { requestedAt, takenAt: requestedAt + TAKEN_WITHIN_MS, callsEndAt: requestedAt + CALLS_END_MS, until };
-  return { step: 0, after: null, isLast: false, hasPassed: false, ...times, keys, forgotten: {}, actSeq: 0, entrySeq: 0, emails };
+  const begin = { step: 0, after: null, isLast: false, hasPassed: false, forgotten: {}, actSeq: 0, entrySeq: 0 };
+  return { ...begin, ...times, ...chosen, emails };
 }

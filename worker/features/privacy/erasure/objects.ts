@@ -6,7 +6,7 @@ import { deleteCopy, listPossibleProducts } from './access.store.ts';
 import { listNamedSessions, listOwnPayments, renameSession } from './rows.store.ts';
 import { type Stepped, storeWrites } from './step.ts';
 
-/** Objects that a step asks at most, each three times. */
+/** Objects that a step asks at most, each twice. */
 const OBJECTS_MAX = 60;
 
 /** Has the objects of entitlements forget the customer, and deletes their copies. */

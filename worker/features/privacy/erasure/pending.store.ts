@@ -46,7 +46,7 @@ const confirmedSince = (scope: Scope, keys: readonly Customer[], since: number):
   );
 };
 
-/** Lists the newest confirmed payments of a customer, up to `max`. */
+/** Lists the payments of a customer that were confirmed since a time, up to `max`. */
 export async function listDecided(scope: Scope, keys: readonly Customer[], since: number, max: number): Promise<PaymentId[]> {
   const ids: PaymentId[] = [];
   for (const where of confirmedSince(scope, keys, since))
