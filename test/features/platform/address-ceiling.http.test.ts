@@ -142,7 +142,7 @@ describe('rate limits per address', () => {
     const [address, env] = [newAddress(), strict()];
     const { body: setup } = await w.call('POST', '/v1/access/agent-bootstrap', { body: { agent_name: 'Guessed' } });
     const path = `/v1/access/agent-bootstrap/${setup.setup_intent_id}`;
-    const guess = (index: number) => `${setup.setup_secret.slice(0, -2)}${String(10 + index)}`;
+    const guess = (index: number) => `${setup.setup_secret.slice(0, -43)}${String(index).padStart(43, '0')}`;
     const show = (setup_secret: string, where = address) =>
       w.call('POST', `${path}/status`, { body: { setup_secret }, ...from(where, env) });
     const statuses: number[] = [];

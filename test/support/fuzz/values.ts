@@ -84,3 +84,6 @@ function numbers({ type, minimum = -1000, maximum = 1000 }: Schema, name: string
   const integers = fc.integer({ min: Math.ceil(minimum), max: Math.floor(maximum) });
   return fc.oneof(fc.constantFrom(minimum, maximum), integers, ...(type === 'number' ? [fc.double({ noNaN: true })] : []));
 }
+
+/** Token with another character before its last one: never the token itself, and never a spelling of the same bytes. */
+export const forgedToken = (token: string): string => `${token.slice(0, -2)}${token.at(-2) === 'A' ? 'B' : 'A'}${token.at(-1)}`;
