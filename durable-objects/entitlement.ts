@@ -211,8 +211,10 @@ export class EntitlementObject extends DurableObject<Env> implements Entitlement
     });
   }
 
-  published(projected: Projected): Promise<void> {
-    return this.#ledger.published(projected);
+  async published(projected: Projected): Promise<number | null> {
+    await this.#ledger.published(projected);
+    const { identity, forgottenThrough } = this.#ledger.state;
+    return identity === null && forgottenThrough !== undefined ? this.#holding.balance.version : null;
   }
 
   read(called: Called): Promise<EntitlementSnapshot | null> {

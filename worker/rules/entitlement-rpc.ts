@@ -174,8 +174,11 @@ export interface EntitlementRpc {
   mergeAway(call: MergeCall): Promise<Moved | null>;
   /** Grants what a merged entitlement has left, once. A later version replaces the grant, an older one changes nothing. */
   receive(call: Called & { moved: Moved }): Promise<void>;
-  /** Acknowledges what the database stores. Safe if late, repeated or out of order. */
-  published(projected: Projected): Promise<void>;
+  /**
+   * Acknowledges what the database stores. Safe if late, repeated or out of order. Returns the version up to which the copy is an erased
+   * customer's, or null.
+   */
+  published(projected: Projected): Promise<number | null>;
   read(called: Called): Promise<EntitlementSnapshot | null>;
   /** Payments that were credited since a time, and the number of the newest one. */
   creditedSince(call: Called & { since: number }): Promise<{ tick: number; paymentIds: string[] }>;

@@ -82,6 +82,28 @@ describe('payments of before an erasure', () => {
     expect(await opened.consumes()).toBe(false);
   });
 
+  it('a message of an object that comes again after the erasure stores no copy, and the next customer has one', async () => {
+    const { w, ref, product } = opened;
+    await opened.buy();
+    const sent: Parameters<World['deliver']>[0] = [];
+    const deliver = w.deliver.bind(w);
+    w.deliver = async (jobs) => {
+      sent!.push(...(jobs ?? []).filter(({ kind }) => kind === 'projectEntitlement'));
+      return deliver(jobs);
+    };
+    await opened.settle();
+    expect(sent!.length).toBeGreaterThan(0);
+    await opened.erase();
+    await completeErasures(w);
+    await deliver(sent);
+    const listed = async () => (await opened.get(`access/entitlements?product_id=${product.product_id}`)).items;
+    expect(await listed()).toEqual([]);
+    await opened.buy();
+    await opened.settle();
+    await deliver(sent);
+    expect(await listed()).toMatchObject([{ customer: { customer_ref: ref }, status: 'active' }]);
+  });
+
   it('a refund of what a wallet bought since ends its access', async () => {
     const w = new World();
     const payout = await w.chain.wallet();

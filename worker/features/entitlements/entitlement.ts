@@ -20,7 +20,7 @@ import {
   type UseRequest,
 } from '#rules/entitlement-rpc.ts';
 import { toEntitlementResource } from './resource.ts';
-import { findSurvivor, isParted, overwriteCopy, upsertCopy } from './store.ts';
+import { deleteCopy, findSurvivor, isParted, overwriteCopy, upsertCopy } from './store.ts';
 
 export { listEntitlements, toSnapshot } from './store.ts';
 
@@ -151,9 +151,11 @@ export async function projectEntitlement(ctx: Shard, projection: EntitlementProj
   );
   if (projection.moved) await deliverMoved(ctx, projection.moved);
   else if (projection.events.some(({ type }) => type === 'entitlement.granted')) await moveIfMerged(ctx, snapshot);
-  await callEntitlement(ctx, snapshot, snapshot.entitlementId, (object) =>
+  const forgotten = await callEntitlement(ctx, snapshot, snapshot.entitlementId, (object) =>
     object.published({ ...projectedOf(projection), requestId: ctx.cause }),
   );
+  // A message of before came again after the customer's erasure.
+  if (forgotten !== null) await commit(ctx, { events: [], writes: [deleteCopy(ctx, snapshot.entitlementId, forgotten)], result: null });
 }
 
 /** Brings what a merged entitlement has left to its target. Idempotent. */

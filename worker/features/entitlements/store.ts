@@ -55,6 +55,10 @@ export const overwriteCopy = ({ db }: Shard, snapshot: EntitlementSnapshot, read
     .set(toCopy(snapshot))
     .where(and(eq(entitlements.id, snapshot.entitlementId as EntitlementId), eq(entitlements.version, readVersion)));
 
+/** Plans the deletion of a copy up to a version. A later one is the next customer's. */
+export const deleteCopy = ({ db }: Shard, id: string, version: number): Write =>
+  db.delete(entitlements).where(and(eq(entitlements.id, id as EntitlementId), lte(entitlements.version, version)));
+
 function toCopy(snapshot: EntitlementSnapshot): typeof entitlements.$inferInsert {
   const { customer } = snapshot;
   return {

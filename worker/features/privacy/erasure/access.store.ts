@@ -1,5 +1,5 @@
-import { and, eq, inArray, isNotNull, lte, type SQL, sql } from 'drizzle-orm';
-import type { EntitlementId, ProductId } from '#core/ids.ts';
+import { and, eq, inArray, isNotNull, type SQL, sql } from 'drizzle-orm';
+import type { ProductId } from '#core/ids.ts';
 import type { Scope } from '#platform/context.ts';
 import { abortIf, abortIfExists, type Write } from '#platform/db/commit.ts';
 import { rowsOf } from '#platform/db/page.ts';
@@ -130,10 +130,6 @@ export async function listPossibleProducts({ ctx, keys }: Erasing, after: string
     .sort()
     .slice(0, max);
 }
-
-/** Plans the deletion of a copy up to a version. A later one is the next customer's. */
-export const deleteCopy = ({ ctx }: Erasing, id: EntitlementId, version: number): Write =>
-  ctx.db.delete(entitlements).where(and(eq(entitlements.id, id), lte(entitlements.version, version)));
 
 /** Plans that a batch aborts while a membership of before runs or has names. */
 export const abortIfHeld = (erasing: Erasing): Write[] =>

@@ -1,8 +1,9 @@
 import type { EntitlementId } from '#core/ids.ts';
 import { callEntitlement, calledBy, entitlementKeyOf } from '#features/entitlements/entitlement.ts';
+import { deleteCopy } from '#features/entitlements/store.ts';
 import { askSession } from '#features/metered/session.ts';
 import type { Erasing } from '#platform/db/search/erasing.ts';
-import { deleteCopy, listPossibleProducts } from './access.store.ts';
+import { listPossibleProducts } from './access.store.ts';
 import { listNamedSessions, listOwnPayments, renameSession } from './rows.store.ts';
 import { type Stepped, storeWrites } from './step.ts';
 
@@ -34,7 +35,7 @@ async function forgetEntitlement(erasing: Erasing, entitlementId: EntitlementId)
   if (version === false) return false;
   // An object with payments of the next customer has published some of these events for that one.
   if (spared.length === 0) progress.forgotten[entitlementId] = version;
-  await storeWrites(erasing, [deleteCopy(erasing, entitlementId, version)]);
+  await storeWrites(erasing, [deleteCopy(ctx, entitlementId, version)]);
   return true;
 }
 
