@@ -23,9 +23,12 @@ const SIZES: Size[] = [
 ];
 const NARROW = SIZES[0]!;
 
+/** Sheet of A4 between margins of 15 mm. */
+const SHEET: Size = { width: 680, height: 960 };
+
 /**
- * Returns axe-core findings in the current state and in the other colour scheme on the narrowest phone, and overflow at every size.
- * Restores the page.
+ * Returns axe-core findings in the current state and in the other colour scheme on the narrowest phone, overflow at every size and in print,
+ * what forced colours hide, and what moves although motion is to be reduced. Restores the page.
  */
 export async function findViolations(page: Page): Promise<string[]> {
   const size = page.viewportSize()!;
@@ -39,9 +42,37 @@ export async function findViolations(page: Page): Promise<string[]> {
   await page.emulateMedia({ colorScheme: isDark ? 'light' : 'dark' });
   found.push(...(await runAxe(page, `${isDark ? 'light' : 'dark'}, ${NARROW.width} px`)));
   await page.emulateMedia({ colorScheme: isDark ? 'dark' : 'light' });
+  await page.setViewportSize(SHEET);
+  await page.emulateMedia({ media: 'print' });
+  found.push(...(await findOverflow(page, SHEET)).map((finding) => `print: ${finding}`));
+  await page.emulateMedia({ media: 'screen', forcedColors: 'active', reducedMotion: 'reduce' });
   await page.setViewportSize(size);
+  found.push(...(await page.evaluate<string[]>(FIND_HIDDEN)), ...(await page.evaluate<string[]>(FIND_MOVING)));
+  await page.emulateMedia({ media: null, forcedColors: 'none', reducedMotion: 'no-preference' });
   return found;
 }
+
+const NAME = "(one) => one.tagName.toLowerCase() + (one.getAttribute('class') ? '.' + one.getAttribute('class') : '')";
+
+/** Controls without an edge or underline, and shapes without a colour of their own, where the system replaces all colours. */
+const FIND_HIDDEN = `(() => {
+  const name = ${NAME};
+  const isShown = (one) => one.checkVisibility({ checkOpacity: true, checkVisibilityCSS: true }) && one.getBoundingClientRect().width > 1;
+  const hasEdge = ({ borderTopStyle, borderTopWidth, borderBottomStyle, borderBottomWidth, appearance }) =>
+    (borderTopStyle !== 'none' && borderTopWidth !== '0px') || (borderBottomStyle !== 'none' && borderBottomWidth !== '0px') || appearance === 'auto';
+  const controls = [...document.querySelectorAll('button, a.button, input, select, textarea')].filter(isShown);
+  const bare = controls.filter((one) => !hasEdge(getComputedStyle(one)) && !getComputedStyle(one).textDecorationLine.includes('underline'));
+  const ground = getComputedStyle(document.body).backgroundColor;
+  const shapes = [...document.querySelectorAll('svg rect, svg path, svg circle')].filter(isShown);
+  const sunk = shapes.filter((one) => {
+    const { fill, stroke } = getComputedStyle(one);
+    return [fill, stroke].every((colour) => colour === 'none' || colour === ground) && fill !== 'none';
+  });
+  return [...bare.map((one) => 'forced colours: no edge at ' + name(one)), ...sunk.map((one) => 'forced colours: no colour at ' + name(one))];
+})()`;
+
+const FIND_MOVING = `document.getAnimations().filter(({ playState }) => playState === 'running')
+  .map(({ effect }) => 'reduced motion: moves at ' + (${NAME})(effect.target))`;
 
 async function runAxe(page: Page, where: string): Promise<string[]> {
   const isThere = await page.evaluate('typeof axe === "object"');
@@ -57,8 +88,8 @@ async function runAxe(page: Page, where: string): Promise<string[]> {
 
 async function findOverflow(page: Page, { width, height }: Size): Promise<string[]> {
   const wide = await page.evaluate<string[] | null>(`(() => {
-    if (document.documentElement.scrollWidth <= innerWidth) return null;
-    const reaches = [...document.body.querySelectorAll('*')].filter((one) => one.getBoundingClientRect().right > innerWidth + 0.5);
+    if (document.documentElement.scrollWidth <= ${width}) return null;
+    const reaches = [...document.body.querySelectorAll('*')].filter((one) => one.getBoundingClientRect().right > ${width} + 0.5);
     return reaches.slice(0, 3).map((one) => one.tagName.toLowerCase() + (one.className ? '.' + one.className : ''));
   })()`);
   return wide ? [`${width}x${height}: wider than the screen: ${wide.join(', ')}`] : [];
