@@ -77,7 +77,8 @@ ${table(
   ['a use alone', 'a use each 20 s', 'a use each 10 s', 'a use in a group of 12'].map((name) => month(name, [1e9])),
 )}
 
-A use alone comes at least a minute after the customer's last one. "A use each 20 s" is one customer's steady use.
+A use alone comes at least a minute after the customer's last one, in a shop where sixty customers use something in a minute. They share
+what the usage of the shop's keys writes: up to three object rows a minute. "A use each 20 s" is one customer's steady use.
 
 ## Counts
 
