@@ -54,7 +54,7 @@ export async function findViolations(page: Page): Promise<string[]> {
 
 const NAME = "(one) => one.tagName.toLowerCase() + (one.getAttribute('class') ? '.' + one.getAttribute('class') : '')";
 
-/** Controls without an edge or underline, and shapes without a colour of their own, where the system replaces all colours. */
+/** Controls without an edge or underline, and images that have the colour of the page alone, where the system replaces all colours. */
 const FIND_HIDDEN = `(() => {
   const name = ${NAME};
   const isShown = (one) => one.checkVisibility({ checkOpacity: true, checkVisibilityCSS: true }) && one.getBoundingClientRect().width > 1;
@@ -63,12 +63,13 @@ const FIND_HIDDEN = `(() => {
   const controls = [...document.querySelectorAll('button, a.button, input, select, textarea')].filter(isShown);
   const bare = controls.filter((one) => !hasEdge(getComputedStyle(one)) && !getComputedStyle(one).textDecorationLine.includes('underline'));
   const ground = getComputedStyle(document.body).backgroundColor;
-  const shapes = [...document.querySelectorAll('svg rect, svg path, svg circle')].filter(isShown);
-  const sunk = shapes.filter((one) => {
-    const { fill, stroke } = getComputedStyle(one);
-    return [fill, stroke].every((colour) => colour === 'none' || colour === ground) && fill !== 'none';
-  });
-  return [...bare.map((one) => 'forced colours: no edge at ' + name(one)), ...sunk.map((one) => 'forced colours: no colour at ' + name(one))];
+  const isSunk = (shape) => {
+    const { fill, stroke } = getComputedStyle(shape);
+    return [fill, stroke].every((colour) => colour === 'none' || colour === ground);
+  };
+  const images = [...document.querySelectorAll('svg')].filter(isShown);
+  const sunk = images.filter((image) => [...image.querySelectorAll('rect, path, circle')].every(isSunk));
+  return [...bare.map((one) => 'forced colours: no edge at ' + name(one)), ...sunk.map((one) => 'forced colours: no colour at ' + name(one.parentElement))];
 })()`;
 
 const FIND_MOVING = `document.getAnimations().filter(({ playState }) => playState === 'running')

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startReceiver } from '../support/servers/receiver.ts';
 import { findViolations } from './axe.ts';
 import { register, signIn } from './merchant.ts';
-import { type Product, press, Shop, seeHeading, type Visit } from './shop.ts';
+import { follow, type Product, press, Shop, seeHeading, type Visit } from './shop.ts';
 
 const USDC = 1_000_000n;
 const shop = new Shop();
@@ -14,7 +14,6 @@ afterAll(async () => {
   await (await receiver).close();
 });
 
-const follow = (page: Page, name: string | RegExp): Promise<void> => page.getByRole('link', { name, exact: true }).first().click();
 const seeDone = (page: Page, text: string): Promise<void> => page.getByRole('status').filter({ hasText: text }).waitFor();
 const seeFact = (page: Page, text: string): Promise<void> => page.locator('dd', { hasText: text }).first().waitFor();
 

@@ -45,7 +45,7 @@ describe('first hour of a merchant', () => {
     await page.getByLabel('Payout wallet').first().fill(shop.wallet);
     await clicks.press(page, 'button', 'Set wallet');
     await page.getByRole('status').filter({ hasText: 'saved' }).waitFor();
-    await clicks.press(page, 'link', 'Home');
+    await clicks.press(page, 'link', BUSINESS);
     await clicks.press(page, 'link', 'Create a template');
     await page.getByLabel('Name', { exact: true }).fill('Forecasts, 30 days');
     await page.getByLabel('Price', { exact: true }).fill('12.5');
@@ -63,7 +63,7 @@ describe('first hour of a merchant', () => {
     await seeHeading(buyer.page, 'Paid');
     await buyer.close();
 
-    await clicks.press(page, 'link', 'Home');
+    await clicks.press(page, 'link', BUSINESS);
     await seeHeading(page, '12.5 USDC in 30 days');
     expect(await page.getByText('To your first sale').count()).toBe(0);
     await shoot('94-home-sold');

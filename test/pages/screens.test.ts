@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { App } from '../support/people/authenticator-app.ts';
 import { findViolations } from './axe.ts';
 import { addAuthenticator, BUSINESS, PASSWORD, register, signIn } from './merchant.ts';
-import { press, Shop, seeHeading } from './shop.ts';
+import { follow, press, Shop, seeHeading } from './shop.ts';
 
 const shop = new Shop();
 beforeAll(() => shop.open(), 60_000);
@@ -49,7 +49,7 @@ describe('screens of the dashboard', () => {
     const { page, offences, shoot, close } = await shop.visit(size);
     await signIn(shop, page, email);
     for (const [link, heading] of SCREENS[group]) {
-      await page.getByRole('link', { name: link, exact: true }).click();
+      await follow(page, link);
       await seeHeading(page, heading);
       await page.getByText('API', { exact: true }).click();
       expect([link, await findViolations(page)]).toEqual([link, []]);

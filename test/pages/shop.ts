@@ -46,6 +46,20 @@ async function shootAll(page: Page, path: string, scheme: 'light' | 'dark'): Pro
   await page.emulateMedia({ colorScheme: scheme });
 }
 
+/** Opens the dashboard's menu if a narrow screen has a link in it. Returns whether it did. */
+export async function openMenu(page: Page, name: string | RegExp): Promise<boolean> {
+  const link = page.getByRole('link', { name, exact: true, includeHidden: true }).first();
+  await link.waitFor({ state: 'attached' });
+  if (await link.isVisible()) return false;
+  await page.getByRole('button', { name: 'Menu', exact: true }).click();
+  return true;
+}
+
+export async function follow(page: Page, name: string | RegExp): Promise<void> {
+  await openMenu(page, name);
+  await page.getByRole('link', { name, exact: true }).first().click();
+}
+
 export interface Product {
   product_id: string;
   slug: string;

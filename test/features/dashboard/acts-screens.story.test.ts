@@ -45,7 +45,7 @@ describe('acts that a wallet signs', () => {
     expect([mistaken.status, mistaken.text.includes('name="tx_signature" value="none"')]).toEqual([422, true]);
     expect((await browser.post(path, { act: 'refund_confirm', tx_signature: signature })).location).toBe(path);
     const { text } = await browser.get(back);
-    expect([text.includes('<td>1 USDC</td>'), text.includes(`<th scope="row">${signature}</th>`)]).toEqual([true, true]);
+    expect([text.includes('>1 USDC</td>'), text.includes(`<th scope="row">${signature}</th>`)]).toEqual([true, true]);
     expect(text).not.toContain('value="refund_confirm"');
   });
 

@@ -175,10 +175,12 @@ export const ConfirmFirst = ({ screen }: { screen: Screen }) => (
 interface TableTerms {
   caption: string;
   head: string[];
-  children?: Child;
+  /** Cells of each row. The first one names it. */
+  rows: Child[][];
 }
 
-export const Table = ({ caption, head, children }: TableTerms) => (
+/** Table that a narrow screen shows as a list, in which each cell has the name of its column. */
+export const Table = ({ caption, head, rows }: TableTerms) => (
   <section class="frame" aria-label={caption} tabindex={0}>
     <table>
       <caption>{caption}</caption>
@@ -189,7 +191,16 @@ export const Table = ({ caption, head, children }: TableTerms) => (
           ))}
         </tr>
       </thead>
-      <tbody>{children}</tbody>
+      <tbody>
+        {rows.map(([name, ...cells]) => (
+          <tr>
+            <th scope="row">{name}</th>
+            {cells.map((cell, index) => (
+              <td data-name={head[index + 1]}>{cell}</td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
     </table>
   </section>
 );

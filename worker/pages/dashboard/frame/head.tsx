@@ -55,56 +55,77 @@ const isOpenTo = ({ role }: HeadTerms['me'], needs: Need | undefined): boolean =
 
 const isWithin = (path: string, page: string): boolean => path === page || (page !== '/dashboard' && path.startsWith(`${page}/`));
 
-/** Head of each page: navigation, search, what can be made, and the person. */
+/** Head of each page: account, mode, and a menu of all screens, search, and what can be made. Wide screens show the menu as a part of it. */
 export function Head({ me, accounts, path, mode }: HeadTerms) {
   return (
     <header class="board-head">
       <a class="skip" href="#main">
         Skip to the content
       </a>
-      <nav aria-label="Main">
-        <ul>
-          {LINKS.filter(([, , needs]) => isOpenTo(me, needs)).map(([to, name]) => (
-            <li>
-              <a href={linkTo({ mode }, to)} aria-current={isWithin(path, to) ? 'page' : undefined}>
-                {name}
-              </a>
-            </li>
-          ))}
-        </ul>
-      </nav>
-      <search>
-        <form method="get" action="/dashboard/search">
-          {mode === 'sandbox' && <input type="hidden" name="mode" value="sandbox" />}
-          <label for="search">Search</label>
-          <input id="search" name="q" type="search" minlength={2} maxlength={200} required />
-        </form>
-      </search>
-      <Make me={me} mode={mode} />
-      <div class="who">
-        <a href={linkTo({ mode: mode === 'live' ? 'sandbox' : 'live' }, path)}>{mode === 'live' ? 'Test mode' : 'Live mode'}</a>
-        {accounts.length > 1 ? (
-          <form method="post" action="/dashboard/switch">
-            <label for="account_id">Account</label>
-            <select id="account_id" name="account_id">
-              {accounts.map(({ account_id, display_name, current }) => (
-                <option value={account_id} selected={current}>
-                  {display_name}
-                </option>
-              ))}
-            </select>
-            <button type="submit">Switch</button>
+      <a class="home" href={linkTo({ mode }, '/dashboard')}>
+        <bdi>{me.display_name}</bdi>
+      </a>
+      <Modes path={path} mode={mode} />
+      <button type="button" class="menu-button" popovertarget="menu">
+        Menu
+      </button>
+      <div class="menu" id="menu" popover="auto">
+        <nav aria-label="Main">
+          <ul>
+            {LINKS.filter(([, , needs]) => isOpenTo(me, needs)).map(([to, name]) => (
+              <li>
+                <a href={linkTo({ mode }, to)} aria-current={isWithin(path, to) ? 'page' : undefined}>
+                  {name}
+                </a>
+              </li>
+            ))}
+          </ul>
+        </nav>
+        <search>
+          <form method="get" action="/dashboard/search">
+            {mode === 'sandbox' && <input type="hidden" name="mode" value="sandbox" />}
+            <label for="search">Search</label>
+            <input id="search" name="q" type="search" minlength={2} maxlength={200} required />
+            <button type="submit">Find</button>
           </form>
-        ) : (
-          <bdi>{me.display_name}</bdi>
-        )}
-        <form method="post" action="/dashboard/sign-out">
-          <button type="submit">Sign out</button>
-        </form>
+        </search>
+        <Make me={me} mode={mode} />
+        <Who accounts={accounts} />
       </div>
     </header>
   );
 }
+
+/** Switch between live and test data. The name of the present mode is no link. */
+const Modes = ({ path, mode }: Pick<HeadTerms, 'path' | 'mode'>) => (
+  <p class="modes">
+    {(['live', 'sandbox'] as const).map((one) => {
+      const name = one === 'live' ? 'Live mode' : 'Test mode';
+      return one === mode ? <strong aria-current="true">{name}</strong> : <a href={linkTo({ mode: one }, path)}>{name}</a>;
+    })}
+  </p>
+);
+
+const Who = ({ accounts }: Pick<HeadTerms, 'accounts'>) => (
+  <div class="who">
+    {accounts.length > 1 && (
+      <form method="post" action="/dashboard/switch">
+        <label for="account_id">Account</label>
+        <select id="account_id" name="account_id">
+          {accounts.map(({ account_id, display_name, current }) => (
+            <option value={account_id} selected={current}>
+              {display_name}
+            </option>
+          ))}
+        </select>
+        <button type="submit">Switch</button>
+      </form>
+    )}
+    <form method="post" action="/dashboard/sign-out">
+      <button type="submit">Sign out</button>
+    </form>
+  </div>
+);
 
 function Make({ me, mode }: Pick<HeadTerms, 'me' | 'mode'>) {
   const makes = MAKES.filter(([, , needs]) => isOpenTo(me, needs));

@@ -24,7 +24,8 @@ interface ListTerms<Item> {
   head: string[];
   /** Sentence of a list without items and filters, and what to do next. */
   empty: Child;
-  row(item: Item, screen: Screen): Child;
+  /** Cells of an item's row. The first one is the link. */
+  row(item: Item, screen: Screen): Child[];
   /** Content above the list. */
   before?(screen: Screen): Promise<Child> | Child;
 }
@@ -70,11 +71,7 @@ export const listBody =
         <section>
           {filters.length > 0 && <FilterForm screen={screen} filters={filters} asked={asked} />}
           {list && !list.ok && <Refused problems={list.problems} />}
-          {items.length > 0 && (
-            <Table caption={caption} head={head}>
-              {items.map((item) => row(item, screen))}
-            </Table>
-          )}
+          {items.length > 0 && <Table caption={caption} head={head} rows={items.map((item) => row(item, screen))} />}
           {items.length === 0 && !isFiltered && empty}
           {items.length === 0 && isFiltered && (
             <p>

@@ -6,6 +6,12 @@ export const BOARD_STYLE = `
 .board h2{font-size:1.125rem;font-weight:650}
 .board section{background:var(--card);border:1px solid var(--line);border-radius:1rem;padding:1.25rem;display:grid;grid-template-columns:minmax(0,1fr);gap:1rem}
 .board-head{display:flex;flex-wrap:wrap;gap:.5rem 1.5rem;justify-content:space-between;align-items:center;padding-bottom:1rem;border-bottom:1px solid var(--line);margin-bottom:1.25rem}
+.menu{display:flex;flex-wrap:wrap;gap:.5rem 1.5rem;justify-content:space-between;align-items:center;position:static;width:100%;padding:0;margin:0;border:0;background:none;color:inherit;overflow:visible}
+.home{font-weight:650;color:var(--ink);text-decoration:none;overflow-wrap:anywhere}
+.menu-button{display:none}
+.modes{display:inline-flex;border:1px solid var(--line);border-radius:.625rem;overflow:hidden}
+.modes>*{padding:.25rem .875rem!important}
+.modes strong{background:var(--accent-soft);color:var(--accent-text)}
 .board-head ul{list-style:none;display:flex;flex-wrap:wrap;gap:.25rem 1rem;padding:0}
 .board-head a{display:inline-block;padding:.25rem 0}
 .board-head [aria-current]{font-weight:650;color:var(--ink)}
@@ -31,6 +37,20 @@ td .act .field label{position:absolute;left:-99rem}
 .board caption{text-align:left;font-weight:650;padding-bottom:.5rem}
 .board th,.board td{text-align:left;vertical-align:top;padding:.5rem .75rem .5rem 0;border-top:1px solid var(--line);overflow-wrap:anywhere;min-width:6rem;max-width:22rem}
 .board th[scope=row]{font-weight:500;min-width:9rem}
+@media (max-width:40rem){
+.menu-button{display:block}
+.menu:not(:popover-open){display:none}
+.menu:popover-open{position:fixed;inset:0 0 auto;width:auto;max-height:100vh;overflow:auto;padding:1.25rem;background:var(--card);border-bottom:1px solid var(--line);flex-direction:column;align-items:stretch;gap:1rem}
+.menu::backdrop{background:#0008}
+.menu nav ul{display:grid;grid-template-columns:1fr 1fr}
+.menu nav a{padding:.5rem 0}
+.board thead{position:absolute;left:-99rem}
+.board tr{display:grid;padding:.625rem 0;border-top:1px solid var(--line)}
+.board th[scope=row],.board td{border:0;padding:.125rem 0;max-width:none}
+.board td{display:flow-root;padding-left:7.5rem}
+.board td:empty{display:none}
+.board td::before{content:attr(data-name);float:left;width:7rem;margin-left:-7.5rem;color:var(--soft)}
+}
 .board dt{font-weight:650}
 .board dd{margin:0 0 .5rem}
 .done{background:var(--good-soft);border-radius:.75rem;padding:.625rem .875rem}
@@ -42,6 +62,9 @@ td .act .field label{position:absolute;left:-99rem}
 .board pre{overflow-x:auto;max-height:24rem;font:.8125rem/1.5 ui-monospace,Menlo,Consolas,monospace;background:var(--page);padding:.75rem;border-radius:.625rem}
 .board textarea{font:inherit;width:100%;padding:.375rem .875rem;border-radius:.625rem;border:1px solid var(--soft);background:var(--card);color:var(--ink)}
 .said{white-space:pre-wrap;overflow-wrap:anywhere}
-.chart{width:100%;height:auto;max-height:8rem;fill:var(--accent-edge)}
+.ends{display:flex;justify-content:space-between;color:var(--soft);font-size:.875rem}
+.chart{width:100%;height:8rem;fill:var(--accent-edge)}
+.board main>.badge{justify-self:start}
+.board section ol,.board section ul:not(.codes){padding-left:1.25rem}
 [data-mode=sandbox] .board-head{border-bottom:3px dashed var(--test)}
 `;

@@ -39,17 +39,11 @@ export const DELIVERY: Definition = {
           <ActForm screen={screen} act="replay" submit="Replay" />
         </section>
         <section>
-          <Table caption="Attempts" head={['When', 'Response', 'Milliseconds']}>
-            {value.attempts.map(({ at, response_status: status, response_ms: ms, error }) => (
-              <tr>
-                <th scope="row">
-                  <Time at={at} />
-                </th>
-                <td>{status ?? error}</td>
-                <td>{ms}</td>
-              </tr>
-            ))}
-          </Table>
+          <Table
+            caption="Attempts"
+            head={['When', 'Response', 'Milliseconds']}
+            rows={value.attempts.map(({ at, response_status: status, response_ms: ms, error }) => [<Time at={at} />, status ?? error, ms])}
+          />
           {value.response_excerpt !== undefined && (
             <>
               <h2>Response</h2>

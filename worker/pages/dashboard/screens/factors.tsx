@@ -47,25 +47,21 @@ export function Factors({ screen, passkeys }: { screen: Screen; passkeys: Passke
         <p>You have none. A passkey is two clicks, and nobody can sign in with your password alone any more.</p>
       )}
       {passkeys.length > 0 && (
-        <Table caption="Passkeys" head={['Name', 'Made', 'Last used', 'Change']}>
-          {passkeys.map(({ passkey_id: id, name, created_at, last_used_at }) => (
-            <tr>
-              <th scope="row">
-                <bdi>{name}</bdi>
-              </th>
-              <td>
-                <Time at={created_at} />
-              </td>
-              <td>{last_used_at === null ? 'Never' : <Time at={last_used_at} />}</td>
-              <td>
-                <ActForm screen={screen} act="passkey_rename" id={id} submit="Rename">
-                  <TextField screen={screen} act="passkey_rename" id={id} name="name" label={`Name of ${name}`} value={name} max={64} />
-                </ActForm>
-                <ActForm screen={screen} act="passkey_remove" id={id} submit={`Remove ${name}`} isFinal />
-              </td>
-            </tr>
-          ))}
-        </Table>
+        <Table
+          caption="Passkeys"
+          head={['Name', 'Made', 'Last used', 'Change']}
+          rows={passkeys.map(({ passkey_id: id, name, created_at, last_used_at }) => [
+            <bdi>{name}</bdi>,
+            <Time at={created_at} />,
+            last_used_at === null ? 'Never' : <Time at={last_used_at} />,
+            <>
+              <ActForm screen={screen} act="passkey_rename" id={id} submit="Rename">
+                <TextField screen={screen} act="passkey_rename" id={id} name="name" label={`Name of ${name}`} value={name} max={64} />
+              </ActForm>
+              <ActForm screen={screen} act="passkey_remove" id={id} submit={`Remove ${name}`} isFinal />
+            </>,
+          ])}
+        />
       )}
       <p>
         <a href={`${passkeyOrigin(screen)}${linkTo(screen, '/dashboard/security/passkey')}`}>Add a passkey</a>

@@ -63,23 +63,21 @@ export const KEYS: Definition = {
             A key lets your server call the API. <a href="/docs/keys-for-servers">Which key for which job</a>
           </p>
         ) : (
-          <Table caption="Keys" head={['Key', 'Begins with', 'May', 'State', 'Last used']}>
-            {items.map((key) => (
-              <tr>
-                <th scope="row">
-                  <a href={linkTo(screen, `/dashboard/keys/${key.id}`)}>
-                    <bdi>{key.name}</bdi>
-                  </a>
-                </th>
-                <td>{key.key_prefix}</td>
-                <td>{(key.scopes ?? key.permissions).join(', ')}</td>
-                <td>{stateOf(key)}</td>
-                <td>
-                  {key.last_used_at !== null && <Time at={key.last_used_at} />} {key.last_used_ip}
-                </td>
-              </tr>
-            ))}
-          </Table>
+          <Table
+            caption="Keys"
+            head={['Key', 'Begins with', 'May', 'State', 'Last used']}
+            rows={items.map((key) => [
+              <a href={linkTo(screen, `/dashboard/keys/${key.id}`)}>
+                <bdi>{key.name}</bdi>
+              </a>,
+              key.key_prefix,
+              (key.scopes ?? key.permissions).join(', '),
+              stateOf(key),
+              <>
+                {key.last_used_at !== null && <Time at={key.last_used_at} />} {key.last_used_ip}
+              </>,
+            ])}
+          />
         )}
         <p>
           <a class="button" href={linkTo(screen, '/dashboard/keys/new')}>

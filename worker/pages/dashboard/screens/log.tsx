@@ -31,24 +31,20 @@ export const LOG: Definition = {
     head: ['Action', 'When', 'Who', 'About', 'Outcome', 'Address'],
     empty: <p>Nothing was done yet.</p>,
     before: showChain,
-    row: ({ at, actor, action, subject, outcome, reason, ip }) => (
-      <tr>
-        <th scope="row">{action}</th>
-        <td>
-          <Time at={at} />
-        </td>
-        <td>
-          {actor.kind} <bdi>{actor.name ?? actor.id ?? ''}</bdi> {actor.role}
-        </td>
-        <td>
-          {subject.type} <bdi>{subject.id}</bdi>
-        </td>
-        <td>
-          {outcome} {reason}
-        </td>
-        <td>{ip}</td>
-      </tr>
-    ),
+    row: ({ at, actor, action, subject, outcome, reason, ip }) => [
+      action,
+      <Time at={at} />,
+      <>
+        {actor.kind} <bdi>{actor.name ?? actor.id ?? ''}</bdi> {actor.role}
+      </>,
+      <>
+        {subject.type} <bdi>{subject.id}</bdi>
+      </>,
+      <>
+        {outcome} {reason}
+      </>,
+      ip,
+    ],
   }),
   acts: {},
 };

@@ -71,21 +71,13 @@ export const PAYMENTS: Definition = {
         Nobody has paid yet. Send a buyer to the page of a product: <a href="/docs/checkout">how a sale begins</a>
       </p>
     ),
-    row: ({ payment_id: id, status, price, customer_ref: customer, payer_wallet: wallet, created_at: at }, screen) => (
-      <tr>
-        <th scope="row">
-          <a href={linkTo(screen, `/dashboard/payments/${id}`)}>{id}</a>
-        </th>
-        <td>{status}</td>
-        <td>{amountOf(price)}</td>
-        <td>
-          <bdi>{customer ?? wallet ?? ''}</bdi>
-        </td>
-        <td>
-          <Time at={at} />
-        </td>
-      </tr>
-    ),
+    row: ({ payment_id: id, status, price, customer_ref: customer, payer_wallet: wallet, created_at: at }, screen) => [
+      <a href={linkTo(screen, `/dashboard/payments/${id}`)}>{id}</a>,
+      status,
+      amountOf(price),
+      <bdi>{customer ?? wallet ?? ''}</bdi>,
+      <Time at={at} />,
+    ],
   }),
   acts: {},
 };
@@ -107,29 +99,21 @@ const ACCEPT: Definition['acts'] = {
   },
 };
 
-const UnmatchedRow = ({ money, screen }: { money: Unmatched; screen: Screen }) => (
-  <tr>
-    <th scope="row">
-      <a href={linkTo(screen, `/dashboard/payments/${money.payment_id}`)}>{money.tx_signature.slice(0, 16)}…</a>
-    </th>
-    <td>{amountOf(money.amount)}</td>
-    <td>
-      {money.reason}. {REASONS[money.reason]}
-    </td>
-    <td>
-      <Time at={money.block_time} />
-    </td>
-    <td>
-      {money.status === 'open' && mayAct(screen, 'accept') ? (
-        <ActForm screen={screen} act="accept" id={money.payment_id} submit="Accept as paid">
-          <input type="hidden" name="tx_signature" value={money.tx_signature} />
-        </ActForm>
-      ) : (
-        money.status
-      )}
-    </td>
-  </tr>
-);
+const unmatchedRow = (money: Unmatched, screen: Screen) => [
+  <a href={linkTo(screen, `/dashboard/payments/${money.payment_id}`)}>{money.tx_signature.slice(0, 16)}…</a>,
+  amountOf(money.amount),
+  <>
+    {money.reason}. {REASONS[money.reason]}
+  </>,
+  <Time at={money.block_time} />,
+  money.status === 'open' && mayAct(screen, 'accept') ? (
+    <ActForm screen={screen} act="accept" id={money.payment_id} submit="Accept as paid">
+      <input type="hidden" name="tx_signature" value={money.tx_signature} />
+    </ActForm>
+  ) : (
+    money.status
+  ),
+];
 const UNMATCHED_HEAD = ['Transaction', 'Amount', 'Reason', 'When', 'Act'];
 
 export const UNMATCHED: Definition = {
@@ -149,7 +133,7 @@ export const UNMATCHED: Definition = {
         All money found its checkout. <a href="/docs/unmatched-and-refunds">What arrives here</a>
       </p>
     ),
-    row: (money, screen) => <UnmatchedRow money={money} screen={screen} />,
+    row: unmatchedRow,
   }),
   acts: ACCEPT,
 };
@@ -173,26 +157,20 @@ export const PAYMENT: Definition = {
         </section>
         {unmatched.length > 0 && (
           <section>
-            <Table caption="Money that matched no open checkout" head={UNMATCHED_HEAD}>
-              {unmatched.map((money) => (
-                <UnmatchedRow money={money} screen={screen} />
-              ))}
-            </Table>
+            <Table
+              caption="Money that matched no open checkout"
+              head={UNMATCHED_HEAD}
+              rows={unmatched.map((money) => unmatchedRow(money, screen))}
+            />
           </section>
         )}
         {refunded.length > 0 && (
           <section>
-            <Table caption="Refunds" head={['Transaction', 'Amount', 'When']}>
-              {refunded.map(({ tx_signature: signature, amount, at }) => (
-                <tr>
-                  <th scope="row">{signature}</th>
-                  <td>{amountOf(amount)}</td>
-                  <td>
-                    <Time at={at} />
-                  </td>
-                </tr>
-              ))}
-            </Table>
+            <Table
+              caption="Refunds"
+              head={['Transaction', 'Amount', 'When']}
+              rows={refunded.map(({ tx_signature: signature, amount, at }) => [signature, amountOf(amount), <Time at={at} />])}
+            />
           </section>
         )}
         {payment.value.status === 'CONFIRMED' && mode === 'live' && <RefundForms screen={screen} payment={payment.value} />}
@@ -246,20 +224,16 @@ const PaymentFacts = ({ screen, payment }: { screen: Screen; payment: Payment })
 
 export const Timeline = ({ screen, items }: { screen: Screen; items: TimelineEntry[] }) => (
   <section>
-    <Table caption="What happened, newest first" head={['What', 'When', 'Status']}>
-      {items.map(({ at, kind, type, event_id: eventId, delivery_id: deliveryId, status }) => (
-        <tr>
-          <th scope="row">
-            <a href={linkTo(screen, `/dashboard/webhooks/${kind === 'event' ? `events/${eventId}` : `deliveries/${deliveryId}`}`)}>
-              {kind === 'event' ? type : `Delivery of ${type}`}
-            </a>
-          </th>
-          <td>
-            <Time at={at} />
-          </td>
-          <td>{status}</td>
-        </tr>
-      ))}
-    </Table>
+    <Table
+      caption="What happened, newest first"
+      head={['What', 'When', 'Status']}
+      rows={items.map(({ at, kind, type, event_id: eventId, delivery_id: deliveryId, status }) => [
+        <a href={linkTo(screen, `/dashboard/webhooks/${kind === 'event' ? `events/${eventId}` : `deliveries/${deliveryId}`}`)}>
+          {kind === 'event' ? type : `Delivery of ${type}`}
+        </a>,
+        <Time at={at} />,
+        status,
+      ])}
+    />
   </section>
 );

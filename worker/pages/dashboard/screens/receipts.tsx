@@ -62,21 +62,13 @@ export const RECEIPTS: Definition = {
         Each confirmed payment gets a signed receipt. <a href="/docs/email-and-receipts">What is on it</a>
       </p>
     ),
-    row: ({ receipt_id: id, document: { product_name: product, amount, payer, issued_at: at } }, screen) => (
-      <tr>
-        <th scope="row">
-          <a href={linkTo(screen, `/dashboard/receipts/${id}`)}>{id}</a>
-        </th>
-        <td>
-          <bdi>{product}</bdi>
-        </td>
-        <td>{amountOf(amount)}</td>
-        <td>{payer}</td>
-        <td>
-          <Time at={at} />
-        </td>
-      </tr>
-    ),
+    row: ({ receipt_id: id, document: { product_name: product, amount, payer, issued_at: at } }, screen) => [
+      <a href={linkTo(screen, `/dashboard/receipts/${id}`)}>{id}</a>,
+      <bdi>{product}</bdi>,
+      amountOf(amount),
+      payer,
+      <Time at={at} />,
+    ],
   }),
   acts: {},
 };

@@ -180,24 +180,22 @@ function EmailAndPassword({ screen }: { screen: Screen }) {
 
 const Sessions = ({ screen, items }: { screen: Screen; items: Session[] }) => (
   <section>
-    <Table caption="Sessions" head={['Browser', 'Signed in with', 'From', 'Last used', 'Change']}>
-      {items.map(({ session_id: id, current, method, factor, ip, country, user_agent, last_seen_at }) => (
-        <tr>
-          <th scope="row">
-            <bdi>{user_agent || 'Unknown'}</bdi>
-            {current && <span class="badge">This one</span>}
-          </th>
-          <td>{factor === null ? method : `${method}, ${factor}`}</td>
-          <td>
-            {ip} {country}
-          </td>
-          <td>
-            <Time at={last_seen_at} />
-          </td>
-          <td>{!current && <ActForm screen={screen} act="session_end" id={id} submit="End" />}</td>
-        </tr>
-      ))}
-    </Table>
+    <Table
+      caption="Sessions"
+      head={['Browser', 'Signed in with', 'From', 'Last used', 'Change']}
+      rows={items.map(({ session_id: id, current, method, factor, ip, country, user_agent, last_seen_at }) => [
+        <>
+          <bdi>{user_agent || 'Unknown'}</bdi>
+          {current && <span class="badge">This one</span>}
+        </>,
+        factor === null ? method : `${method}, ${factor}`,
+        <>
+          {ip} {country}
+        </>,
+        <Time at={last_seen_at} />,
+        !current && <ActForm screen={screen} act="session_end" id={id} submit="End" />,
+      ])}
+    />
     {items.length > 1 && <ActForm screen={screen} act="sessions_end" submit="End all others" />}
     <ActForm screen={screen} act="out_everywhere" submit="Sign out everywhere" isFinal />
   </section>

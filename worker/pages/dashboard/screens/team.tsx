@@ -47,11 +47,11 @@ export const TEAM: Definition = {
     return (
       <>
         <section>
-          <Table caption="Members" head={['Person', 'Role', 'Second factor', 'Joined', 'Last used', ...(decides ? ['Change'] : [])]}>
-            {members.value.items.map((member) => (
-              <MemberRow screen={screen} member={member} decides={decides} />
-            ))}
-          </Table>
+          <Table
+            caption="Members"
+            head={['Person', 'Role', 'Second factor', 'Joined', 'Last used', ...(decides ? ['Change'] : [])]}
+            rows={members.value.items.map((member) => memberRow(screen, member, decides))}
+          />
           {me.role !== 'owner' && (
             <ActForm screen={screen} act="leave" id={me.user_id} submit="Leave this account" isFinal>
               <p>You lose access at once. Keys and endpoints that you made go on.</p>
@@ -141,49 +141,43 @@ export const TEAM: Definition = {
   },
 };
 
-function MemberRow({ screen, member, decides }: { screen: Screen; member: Member; decides: boolean }) {
+function memberRow(screen: Screen, member: Member, decides: boolean) {
   const { user_id: id, display_name: name, email, role } = member;
   const mayChange = role !== 'owner' && id !== screen.me.user_id && (role !== 'admin' || screen.me.role === 'owner');
-  return (
-    <tr>
-      <th scope="row">
-        <bdi>{name}</bdi>
-        {email !== null && (
-          <>
-            <br />
-            <bdi>{email}</bdi>
-          </>
-        )}
-      </th>
-      <td>{role}</td>
-      <td>{member.has_factor ? 'Yes' : 'No'}</td>
-      <td>
-        <Time at={member.joined_at} />
-      </td>
-      <td>{member.last_seen_at !== undefined && <Time at={member.last_seen_at} />}</td>
-      {decides && (
-        <td>
-          {mayChange && (
-            <>
-              <ActForm screen={screen} act="role" id={id} submit="Change role">
-                <SelectField screen={screen} act="role" id={id} name="role" label={`Role of ${name}`} value={role} options={ROLE_OPTIONS} />
-              </ActForm>
-              <details>
-                <summary>Remove</summary>
-                <ActForm screen={screen} act="remove" id={id} submit={`Remove ${name}`} isFinal>
-                  <label class="check">
-                    <input type="checkbox" name="made" value="end" />
-                    Also end the keys and endpoints that they made
-                  </label>
-                </ActForm>
-              </details>
-            </>
-          )}
-        </td>
+  return [
+    <>
+      <bdi>{name}</bdi>
+      {email !== null && (
+        <>
+          <br />
+          <bdi>{email}</bdi>
+        </>
       )}
-    </tr>
-  );
+    </>,
+    role,
+    member.has_factor ? 'Yes' : 'No',
+    <Time at={member.joined_at} />,
+    member.last_seen_at !== undefined && <Time at={member.last_seen_at} />,
+    ...(decides ? [mayChange && <MemberForms screen={screen} member={member} />] : []),
+  ];
 }
+
+const MemberForms = ({ screen, member: { user_id: id, display_name: name, role } }: { screen: Screen; member: Member }) => (
+  <>
+    <ActForm screen={screen} act="role" id={id} submit="Change role">
+      <SelectField screen={screen} act="role" id={id} name="role" label={`Role of ${name}`} value={role} options={ROLE_OPTIONS} />
+    </ActForm>
+    <details>
+      <summary>Remove</summary>
+      <ActForm screen={screen} act="remove" id={id} submit={`Remove ${name}`} isFinal>
+        <label class="check">
+          <input type="checkbox" name="made" value="end" />
+          Also end the keys and endpoints that they made
+        </label>
+      </ActForm>
+    </details>
+  </>
+);
 
 /** Form to hand the account over, or the transfer that is pending, for its two persons. */
 function Ownership({ screen, members }: { screen: Screen; members: Member[] }) {
@@ -244,29 +238,25 @@ const Invitations = ({ screen, items, decides }: { screen: Screen; items: Invita
     {items.length === 0 ? (
       <p>No invitation is open.</p>
     ) : (
-      <Table caption="Invitations" head={['Address', 'Role', 'Status', 'Invited by', 'Link ends', ...(decides ? ['Change'] : [])]}>
-        {items.map(({ invitation_id: id, email, role, status, invited_by, expires_at }) => (
-          <tr>
-            <th scope="row">
-              <bdi>{email}</bdi>
-            </th>
-            <td>{role}</td>
-            <td>{status}</td>
-            <td>
-              <bdi>{invited_by.display_name}</bdi>
-            </td>
-            <td>
-              <Time at={expires_at} />
-            </td>
-            {decides && (
-              <td>
-                {(status === 'pending' || status === 'expired') && <ActForm screen={screen} act="resend" id={id} submit="Send again" />}
-                {status === 'pending' && <ActForm screen={screen} act="withdraw" id={id} submit="Withdraw" />}
-              </td>
-            )}
-          </tr>
-        ))}
-      </Table>
+      <Table
+        caption="Invitations"
+        head={['Address', 'Role', 'Status', 'Invited by', 'Link ends', ...(decides ? ['Change'] : [])]}
+        rows={items.map(({ invitation_id: id, email, role, status, invited_by, expires_at }) => [
+          <bdi>{email}</bdi>,
+          role,
+          status,
+          <bdi>{invited_by.display_name}</bdi>,
+          <Time at={expires_at} />,
+          ...(decides ? [<InvitationForms screen={screen} id={id} status={status} />] : []),
+        ])}
+      />
     )}
   </section>
+);
+
+const InvitationForms = ({ screen, id, status }: { screen: Screen; id: string; status: string }) => (
+  <>
+    {(status === 'pending' || status === 'expired') && <ActForm screen={screen} act="resend" id={id} submit="Send again" />}
+    {status === 'pending' && <ActForm screen={screen} act="withdraw" id={id} submit="Withdraw" />}
+  </>
 );

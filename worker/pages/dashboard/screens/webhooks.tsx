@@ -85,18 +85,14 @@ export const WEBHOOKS: Definition = {
         </ActForm>
       </ActSection>
     ),
-    row: (endpoint, screen) => (
-      <tr>
-        <th scope="row">
-          <a href={linkTo(screen, `/dashboard/webhooks/${endpoint.endpoint_id}`)}>
-            <bdi>{endpoint.url}</bdi>
-          </a>
-        </th>
-        <td>{endpoint.event_types.join(', ')}</td>
-        <td>{healthOf(endpoint)}</td>
-        <td>{endpoint.last_success_at !== undefined && <Time at={endpoint.last_success_at} />}</td>
-      </tr>
-    ),
+    row: (endpoint, screen) => [
+      <a href={linkTo(screen, `/dashboard/webhooks/${endpoint.endpoint_id}`)}>
+        <bdi>{endpoint.url}</bdi>
+      </a>,
+      endpoint.event_types.join(', '),
+      healthOf(endpoint),
+      endpoint.last_success_at !== undefined && <Time at={endpoint.last_success_at} />,
+    ],
   }),
   acts: {
     create: {
@@ -114,19 +110,13 @@ export const WEBHOOKS: Definition = {
   },
 };
 
-const DeliveryRow = ({ delivery, screen }: { delivery: Delivery; screen: Screen }) => (
-  <tr>
-    <th scope="row">
-      <a href={linkTo(screen, `/dashboard/webhooks/deliveries/${delivery.delivery_id}`)}>{delivery.event_type}</a>
-    </th>
-    <td>{delivery.status}</td>
-    <td>{`${delivery.attempt} of ${delivery.max_attempts}`}</td>
-    <td>{delivery.response_status ?? delivery.error}</td>
-    <td>
-      <Time at={delivery.completed_at ?? delivery.created_at} />
-    </td>
-  </tr>
-);
+const deliveryRow = (delivery: Delivery, screen: Screen) => [
+  <a href={linkTo(screen, `/dashboard/webhooks/deliveries/${delivery.delivery_id}`)}>{delivery.event_type}</a>,
+  delivery.status,
+  `${delivery.attempt} of ${delivery.max_attempts}`,
+  delivery.response_status ?? delivery.error,
+  <Time at={delivery.completed_at ?? delivery.created_at} />,
+];
 
 const named = ({ c, mode }: Screen) => ({ params: { endpoint_id: c.req.param('endpoint_id') ?? '' }, query: { mode } });
 
@@ -166,11 +156,11 @@ export const ENDPOINT: Definition = {
           {deliveries.value.items.length === 0 ? (
             <p>Nothing was sent here yet. A test event is sent at once.</p>
           ) : (
-            <Table caption="Deliveries, newest first" head={['Event', 'Status', 'Attempt', 'Response', 'When']}>
-              {deliveries.value.items.map((delivery) => (
-                <DeliveryRow delivery={delivery} screen={screen} />
-              ))}
-            </Table>
+            <Table
+              caption="Deliveries, newest first"
+              head={['Event', 'Status', 'Attempt', 'Response', 'When']}
+              rows={deliveries.value.items.map((delivery) => deliveryRow(delivery, screen))}
+            />
           )}
         </section>
         <EndpointActs screen={screen} endpoint={endpoint} />

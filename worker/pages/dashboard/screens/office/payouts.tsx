@@ -112,21 +112,19 @@ const Wallets = ({ screen, wallets }: { screen: Screen; wallets: PayoutWallet[] 
         Buyers pay straight to your wallet. Name it below, or link one on the page <a href="/dashboard/security">Security</a>.
       </p>
     ) : (
-      <Table caption="Wallets that are paid" head={['Wallet', 'Paid for', 'Known since']}>
-        {wallets.map(({ wallet_address: wallet, known_since: since, used_by: uses }) => (
-          <tr>
-            <th scope="row">{wallet}</th>
-            <td>
-              {uses.map((use) => (
-                <span>
-                  {use.type === 'product' ? <a href={linkTo(screen, `/dashboard/templates/${use.id}`)}>a template</a> : nameOfUse(use)}{' '}
-                </span>
-              ))}
-            </td>
-            <td>{since && <Time at={since} />}</td>
-          </tr>
-        ))}
-      </Table>
+      <Table
+        caption="Wallets that are paid"
+        head={['Wallet', 'Paid for', 'Known since']}
+        rows={wallets.map(({ wallet_address: wallet, known_since: since, used_by: uses }) => [
+          wallet,
+          uses.map((use) => (
+            <span>
+              {use.type === 'product' ? <a href={linkTo(screen, `/dashboard/templates/${use.id}`)}>a template</a> : nameOfUse(use)}{' '}
+            </span>
+          )),
+          since && <Time at={since} />,
+        ])}
+      />
     )}
   </section>
 );

@@ -54,15 +54,15 @@ export const PLAN: Definition = {
               [isEnding ? 'Ends' : 'Next period', end && <Time at={end} />],
             ]}
           />
-          <Table caption="Used of what the plan allows" head={['What', 'Used', 'Allowed']}>
-            {Object.entries(usage).map(([name, used]) => (
-              <tr>
-                <th scope="row">{NAMES[name] ?? name}</th>
-                <td>{String(used)}</td>
-                <td>{limits[name] === null ? 'no limit' : String(limits[name])}</td>
-              </tr>
-            ))}
-          </Table>
+          <Table
+            caption="Used of what the plan allows"
+            head={['What', 'Used', 'Allowed']}
+            rows={Object.entries(usage).map(([name, used]) => [
+              NAMES[name] ?? name,
+              String(used),
+              limits[name] === null ? 'no limit' : String(limits[name]),
+            ])}
+          />
         </section>
         <ActSection screen={screen} act="choose" title="Choose plan">
           <ActForm screen={screen} act="choose" submit="Choose plan">

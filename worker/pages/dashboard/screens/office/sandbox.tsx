@@ -47,31 +47,24 @@ export const SANDBOX: Definition = {
         </ActSection>
         {played.length > 0 && (
           <section>
-            <Table caption="Sessions, newest first" head={['Session', 'Status', 'Events delivered', 'When']}>
-              {played.map(({ session_id: id, scenario, status, deliveries, created_at: at }) => (
-                <tr>
-                  <th scope="row">
-                    <a href={linkTo(TEST, `/dashboard/sandbox/${id}`)}>{scenario.replaceAll('_', ' ')}</a>
-                  </th>
-                  <td>{status}</td>
-                  <td>{`${deliveries.succeeded} of ${deliveries.sent}`}</td>
-                  <td>
-                    <Time at={at} />
-                  </td>
-                </tr>
-              ))}
-            </Table>
+            <Table
+              caption="Sessions, newest first"
+              head={['Session', 'Status', 'Events delivered', 'When']}
+              rows={played.map(({ session_id: id, scenario, status, deliveries, created_at: at }) => [
+                <a href={linkTo(TEST, `/dashboard/sandbox/${id}`)}>{scenario.replaceAll('_', ' ')}</a>,
+                status,
+                `${deliveries.succeeded} of ${deliveries.sent}`,
+                <Time at={at} />,
+              ])}
+            />
           </section>
         )}
         <section>
-          <Table caption="What each scenario plays" head={['Scenario', 'What happens']}>
-            {scenarios.value.items.map(({ scenario, description }) => (
-              <tr>
-                <th scope="row">{scenario.replaceAll('_', ' ')}</th>
-                <td>{description}</td>
-              </tr>
-            ))}
-          </Table>
+          <Table
+            caption="What each scenario plays"
+            head={['Scenario', 'What happens']}
+            rows={scenarios.value.items.map(({ scenario, description }) => [scenario.replaceAll('_', ' '), description])}
+          />
         </section>
       </>
     );
@@ -118,18 +111,16 @@ export const SANDBOX_SESSION: Definition = {
           )}
         </section>
         <section>
-          <Table caption="Steps" head={['Step', 'State', 'Event', 'When']}>
-            {steps.map(({ at, action, state, event_id: eventId, event_type: type }) => (
-              <tr>
-                <th scope="row">{action.replaceAll('_', ' ')}</th>
-                <td>{state}</td>
-                <td>{eventId && <a href={linkTo(TEST, `/dashboard/webhooks/events/${eventId}`)}>{type}</a>}</td>
-                <td>
-                  <Time at={at} />
-                </td>
-              </tr>
-            ))}
-          </Table>
+          <Table
+            caption="Steps"
+            head={['Step', 'State', 'Event', 'When']}
+            rows={steps.map(({ at, action, state, event_id: eventId, event_type: type }) => [
+              action.replaceAll('_', ' '),
+              state,
+              eventId && <a href={linkTo(TEST, `/dashboard/webhooks/events/${eventId}`)}>{type}</a>,
+              <Time at={at} />,
+            ])}
+          />
         </section>
         <ActSection screen={screen} act="advance" title="Advance the clock">
           <ActForm screen={screen} act="advance" submit="Advance the clock">

@@ -47,20 +47,14 @@ export const SUPPORT: Definition = {
         </ActForm>
       </ActSection>
     ),
-    row: (ticket, screen) => (
-      <tr>
-        <th scope="row">
-          <a href={linkTo(screen, `/dashboard/support/${ticket.ticket_id}`)}>
-            <bdi>{ticket.subject}</bdi>
-          </a>
-        </th>
-        <td>{ticket.category}</td>
-        <td>{ticket.status}</td>
-        <td>
-          <Time at={ticket.last_message_at} />
-        </td>
-      </tr>
-    ),
+    row: (ticket, screen) => [
+      <a href={linkTo(screen, `/dashboard/support/${ticket.ticket_id}`)}>
+        <bdi>{ticket.subject}</bdi>
+      </a>,
+      ticket.category,
+      ticket.status,
+      <Time at={ticket.last_message_at} />,
+    ],
   }),
   acts: {
     open: {

@@ -18,7 +18,13 @@ export function Chart({ asset, days }: { asset: 'USDC' | 'SOL'; days: Day[] }) {
   const most = Math.max(...values, Number.MIN_VALUE);
   return (
     <>
-      <svg class="chart" viewBox={`0 0 ${days.length * STEP} ${HEIGHT}`} role="img" aria-label={`${asset} of each day, as in the table`}>
+      <svg
+        class="chart"
+        viewBox={`0 0 ${days.length * STEP} ${HEIGHT}`}
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={`${asset} of each day, as in the table`}
+      >
         {days.map((day, n) => {
           const height = (values[n]! / most) * HEIGHT;
           return (
@@ -28,17 +34,17 @@ export function Chart({ asset, days }: { asset: 'USDC' | 'SOL'; days: Day[] }) {
           );
         })}
       </svg>
+      <p class="ends">
+        <span>{days[0]?.date}</span>
+        <span>{days.at(-1)?.date}</span>
+      </p>
       <details>
         <summary>Figures of each day</summary>
-        <Table caption={`${asset} after fees and refunds`} head={['Day', asset, 'Payments of both assets']}>
-          {days.map((day) => (
-            <tr>
-              <th scope="row">{day.date}</th>
-              <td>{day[asset].net}</td>
-              <td>{String(day.confirmed)}</td>
-            </tr>
-          ))}
-        </Table>
+        <Table
+          caption={`${asset} after fees and refunds`}
+          head={['Day', asset, 'Payments of both assets']}
+          rows={days.map((day) => [day.date, day[asset].net, String(day.confirmed)])}
+        />
       </details>
     </>
   );

@@ -61,23 +61,15 @@ export const CUSTOMERS: Definition = {
         Each buyer becomes a customer within a minute of the first payment. <a href="/docs/checkout">How a sale begins</a>
       </p>
     ),
-    row: (customer, screen) => (
-      <tr>
-        <th scope="row">
-          <a href={linkTo(screen, `/dashboard/customers/${customer.customer_id}`)}>
-            <bdi>{nameOf(customer)}</bdi>
-          </a>
-        </th>
-        <td>
-          <bdi>{customer.emails[0]?.email}</bdi>
-        </td>
-        <td>{paidOf(customer)}</td>
-        <td>{customer.access.active > 0 ? `${customer.access.active} active` : customer.access.lapsed > 0 ? 'lapsed' : 'none'}</td>
-        <td>
-          <Time at={customer.last_seen_at} />
-        </td>
-      </tr>
-    ),
+    row: (customer, screen) => [
+      <a href={linkTo(screen, `/dashboard/customers/${customer.customer_id}`)}>
+        <bdi>{nameOf(customer)}</bdi>
+      </a>,
+      <bdi>{customer.emails[0]?.email}</bdi>,
+      paidOf(customer),
+      customer.access.active > 0 ? `${customer.access.active} active` : customer.access.lapsed > 0 ? 'lapsed' : 'none',
+      <Time at={customer.last_seen_at} />,
+    ],
   }),
   acts: {},
 };
@@ -186,20 +178,18 @@ const Holdings = ({ screen, held }: { screen: Screen; held: Held[] }) => (
     {held.length === 0 ? (
       <p>Nothing was bought or given yet.</p>
     ) : (
-      <Table caption="What they may use now" head={['Template', 'Access', 'Until', 'Uses left']}>
-        {held.map((one) => (
-          <tr>
-            <th scope="row">
-              <a href={linkTo(screen, `/dashboard/templates/${one.product_id}`)}>
-                <bdi>{one.name}</bdi>
-              </a>
-            </th>
-            <td>{one.access ? 'yes' : `no: ${one.reason ?? 'never bought'}`}</td>
-            <td>{one.paid_through ? <Time at={one.paid_through} /> : 'no end'}</td>
-            <td>{one.units === null ? 'not counted' : `${one.units.remaining} of ${one.units.granted}`}</td>
-          </tr>
-        ))}
-      </Table>
+      <Table
+        caption="What they may use now"
+        head={['Template', 'Access', 'Until', 'Uses left']}
+        rows={held.map((one) => [
+          <a href={linkTo(screen, `/dashboard/templates/${one.product_id}`)}>
+            <bdi>{one.name}</bdi>
+          </a>,
+          one.access ? 'yes' : `no: ${one.reason ?? 'never bought'}`,
+          one.paid_through ? <Time at={one.paid_through} /> : 'no end',
+          one.units === null ? 'not counted' : `${one.units.remaining} of ${one.units.granted}`,
+        ])}
+      />
     )}
   </section>
 );

@@ -152,19 +152,15 @@ const Earned = ({ figures: { totals, daily }, screen }: { figures: Figures; scre
 
 const Latest = ({ screen, payments }: { screen: Screen; payments: Payment[] }) => (
   <section>
-    <Table caption="Latest payments" head={['Payment', 'Status', 'Amount', 'When']}>
-      {payments.map(({ payment_id: id, status, price, created_at: at }) => (
-        <tr>
-          <th scope="row">
-            <a href={linkTo(screen, `/dashboard/payments/${id}`)}>{id}</a>
-          </th>
-          <td>{status}</td>
-          <td>{amountOf(price)}</td>
-          <td>
-            <Time at={at} />
-          </td>
-        </tr>
-      ))}
-    </Table>
+    <Table
+      caption="Latest payments"
+      head={['Payment', 'Status', 'Amount', 'When']}
+      rows={payments.map(({ payment_id: id, status, price, created_at: at }) => [
+        <a href={linkTo(screen, `/dashboard/payments/${id}`)}>{id}</a>,
+        status,
+        amountOf(price),
+        <Time at={at} />,
+      ])}
+    />
   </section>
 );

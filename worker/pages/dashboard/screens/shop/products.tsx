@@ -49,18 +49,14 @@ export const PRODUCTS: Definition = {
           </a>
         </p>
       ),
-    row: (product, screen) => (
-      <tr>
-        <th scope="row">
-          <a href={linkTo(screen, `/dashboard/templates/${product.product_id}`)}>
-            <bdi>{product.name}</bdi>
-          </a>
-        </th>
-        <td>{amountOf(product.price)}</td>
-        <td>{periodOf(product.access_period_days)}</td>
-        <td>{stateOf(product)}</td>
-      </tr>
-    ),
+    row: (product, screen) => [
+      <a href={linkTo(screen, `/dashboard/templates/${product.product_id}`)}>
+        <bdi>{product.name}</bdi>
+      </a>,
+      amountOf(product.price),
+      periodOf(product.access_period_days),
+      stateOf(product),
+    ],
   }),
   acts: {},
 };
@@ -226,18 +222,18 @@ const Readiness = ({ checks }: { checks: Check[] }) => {
   if (open.length === 0) return null;
   return (
     <section>
-      <Table caption="Before it sells" head={['Check', 'What to do']}>
-        {open.map(({ code, message, fix }) => (
-          <tr>
-            <th scope="row">
-              {code.replaceAll('_', ' ')}. {message}
-            </th>
-            <td>
-              {fix?.detail} {fix?.sign_url && <a href={fix.sign_url}>Sign with your wallet</a>}
-            </td>
-          </tr>
-        ))}
-      </Table>
+      <Table
+        caption="Before it sells"
+        head={['Check', 'What to do']}
+        rows={open.map(({ code, message, fix }) => [
+          <>
+            {code.replaceAll('_', ' ')}. {message}
+          </>,
+          <>
+            {fix?.detail} {fix?.sign_url && <a href={fix.sign_url}>Sign with your wallet</a>}
+          </>,
+        ])}
+      />
     </section>
   );
 };

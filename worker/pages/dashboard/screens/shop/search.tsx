@@ -16,19 +16,13 @@ const results = listBody<SearchResult>({
   caption: 'Results',
   head: ['Found', 'Kind', 'Details'],
   empty: null,
-  row: ({ type, title, detail, dashboard_url: url }) => (
-    <tr>
-      <th scope="row">
-        <a href={url}>
-          <bdi>{title}</bdi>
-        </a>
-      </th>
-      <td>{type}</td>
-      <td>
-        <bdi>{detail}</bdi>
-      </td>
-    </tr>
-  ),
+  row: ({ type, title, detail, dashboard_url: url }) => [
+    <a href={url}>
+      <bdi>{title}</bdi>
+    </a>,
+    type,
+    <bdi>{detail}</bdi>,
+  ],
 });
 
 export const SEARCH: Definition = { path: '/dashboard/search', title: 'Search', body: results, acts: {} };

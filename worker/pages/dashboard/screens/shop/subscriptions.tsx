@@ -46,17 +46,13 @@ export const SUBSCRIPTIONS: Definition = {
         A buyer approves once, and each period is collected from their wallet. <a href="/docs/subscriptions">Sell a subscription</a>
       </p>
     ),
-    row: (one, screen) => (
-      <tr>
-        <th scope="row">
-          <a href={linkTo(screen, `/dashboard/subscriptions/${one.authorization_id}`)}>{one.subscriber_wallet}</a>
-        </th>
-        <td>{words(one.status)}</td>
-        <td>{amountOf(one.amount)}</td>
-        <td>{hoursOf(one.period_hours)}</td>
-        <td>{nextChargeOf(one)}</td>
-      </tr>
-    ),
+    row: (one, screen) => [
+      <a href={linkTo(screen, `/dashboard/subscriptions/${one.authorization_id}`)}>{one.subscriber_wallet}</a>,
+      words(one.status),
+      amountOf(one.amount),
+      hoursOf(one.period_hours),
+      nextChargeOf(one),
+    ],
   }),
   acts: {},
 };
