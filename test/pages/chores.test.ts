@@ -60,7 +60,7 @@ describe('chores of a merchant, by clicks alone', () => {
     await seeHeading(page, 'Needs you');
     expect(await findViolations(page)).toEqual([]);
     await shoot('64-home-needs');
-    await follow(page, 'Money that matched no open checkout: 1');
+    await follow(page, 'Money that paid no checkout: 1');
     expect(await findViolations(page)).toEqual([]);
     await shoot('64-unmatched');
     await press(page, 'Accept as paid');

@@ -40,6 +40,10 @@ describe('signing page', () => {
     await seeHeading(page, 'This transaction does the following');
     const steps = await page.locator('.transaction-steps').innerText();
     expect(steps).toContain(`Sends 2.50\u00a0USDC of ${shop.wallet} to the account`);
+    expect(await page.locator('.facts').innerText()).toMatch(/Network fee\s+0\.00000\d+\sSOL/);
+    await page.getByRole('link', { name: 'Deutsch' }).click();
+    expect(await page.locator('.transaction-steps').innerText()).toContain('2,50\u00a0USDC');
+    await page.getByRole('link', { name: 'English' }).click();
     expect(await findViolations(page)).toEqual([]);
     await shoot('90-sign-refund');
     await press(page, 'Sign with Test wallet');
@@ -101,7 +105,7 @@ describe('signing page', () => {
     let declines = true;
     const onAct = (asked: string) => (declines ? 'error:4001:User rejected the request.' : sign(shop.seller, asked));
     const { page, offences, shoot, close } = await shop.visit('desktop', [{ signer: shop.seller, onAct }]);
-    await page.goto(pageOf(transaction));
+    await page.goto(pageOf(transaction).replace('#', '?next=/dashboard/payments#'));
     await press(page, 'Sign with Test wallet');
     await page.locator('#panel').getByText('You declined in your wallet. Nothing was signed.').waitFor();
     declines = false;
@@ -109,6 +113,7 @@ describe('signing page', () => {
     await seeHeading(page, 'Signed, not sent');
     await shoot('94-signed-not-sent');
     expect(await page.locator('.copies .value').innerText()).toBe(await sign(shop.seller, transaction));
+    expect(await page.getByRole('link', { name: 'Back, without sending' }).getAttribute('href')).toBe('/dashboard/payments');
     expect(offences).toEqual([]);
     await close();
   });

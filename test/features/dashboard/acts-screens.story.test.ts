@@ -47,6 +47,12 @@ describe('acts that a wallet signs', () => {
     const { text } = await browser.get(back);
     expect([text.includes('>1 USDC</td>'), text.includes(`<th scope="row">${signature}</th>`)]).toEqual([true, true]);
     expect(text).not.toContain('value="refund_confirm"');
+    expect(text).toMatch(/Empty: \d[\d.]* USDC, all that is left/);
+    expect((await browser.get('/dashboard/payments')).text).toContain('>partly refunded</td>');
+    const rest = await signAt(owner, (await browser.post(path, { act: 'refund', asset: 'USDC', revoke_access: 'false' })).location, path);
+    await browser.post(path, { act: 'refund_confirm', tx_signature: rest });
+    expect((await browser.get(path)).text).not.toContain('value="refund"');
+    expect((await browser.get('/dashboard/payments')).text).toContain('>refunded</td>');
   });
 
   it('a member who may not refund is refused by the page, naming the roles that may', async () => {

@@ -24,7 +24,14 @@ describe('template screens', () => {
     const path = (await browser.post('/dashboard/templates/new', form)).location ?? '';
     expect(path).toMatch(/^\/dashboard\/templates\/[0-9a-f-]{36}$/);
     const one = await browser.get(path);
-    expect(operationsOn(one.text)).toEqual(['getAccount', 'listAccounts', 'getProduct', 'getReadiness', 'listPayments']);
+    expect(operationsOn(one.text)).toEqual([
+      'getAccount',
+      'listAccounts',
+      'listRailSettings',
+      'getProduct',
+      'getReadiness',
+      'listPayments',
+    ]);
     expect(one.text).toContain('<dd>12.5 USDC</dd>');
     expect((await browser.get('/dashboard/templates')).text).toContain('>On sale</td>');
 
@@ -50,7 +57,12 @@ describe('template screens', () => {
     const path = (await browser.post('/dashboard/templates/new', form)).location ?? '';
     const { text } = await browser.get(path);
     expect(text).toContain('<dd>Needs a payout wallet</dd>');
-    expect(text).toContain('payout wallet set');
+    expect(text).toContain('Name the wallet that is paid, for each way to pay.');
+    const rail = { id: 'solana_usdc', enabled: 'true', payout_wallet: owner.wallet.address };
+    const way = { ...rail, act: 'set_wallet', idempotency_key: 'the-only-form' };
+    expect((await browser.post('/dashboard/payouts', way)).location).toBe('/dashboard/payouts');
+    expect((await browser.get(path)).text).toContain('<dd>On sale</dd>');
+    expect((await browser.get('/dashboard/templates')).text).toContain('>On sale</td>');
   });
 });
 
@@ -87,7 +99,7 @@ describe('home', () => {
     const hook = await w.call('POST', '/v1/webhooks/endpoints', { key: owner.key, body: { url: 'https://hooks.example.com/one' } });
     await w.env.DB.prepare('UPDATE webhook_endpoints SET failing_since = ? WHERE id = ?').bind(Date.now(), hook.body.endpoint_id).run();
     const { text } = await (await signedIn(owner.email)).get('/dashboard');
-    expect(text).toContain('Money that matched no open checkout: 1');
+    expect(text).toContain('Money that paid no checkout: 1');
     expect(text).toContain('An endpoint fails: <bdi>https://hooks.example.com/one</bdi>');
     expect(text.indexOf('Needs you')).toBeLessThan(text.indexOf('Templates on sale'));
   });

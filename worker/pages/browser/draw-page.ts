@@ -8,6 +8,11 @@ interface Problem {
   values?: Record<string, string>;
 }
 
+/** Gives the links to other languages the fragment of the address, which the server does not see. */
+export function carryFragment(): void {
+  for (const link of document.querySelectorAll<HTMLAnchorElement>('a[hreflang]')) link.hash = location.hash;
+}
+
 export const textIn = ({ target }: Event, name: string): string => String(new FormData(target as HTMLFormElement).get(name) ?? '');
 
 const problemsOf = (state: object): Problem[] =>

@@ -6,7 +6,7 @@
 
 import type { Failure } from '../parts/answer.ts';
 import { fromBase64 } from '../parts/bytes.ts';
-import { formatMoney, shortened, toAmount } from '../parts/text.ts';
+import { type Amount, formatMoney, shortened, toAmount } from '../parts/text.ts';
 import { PRIORITY_FEE_MAX, type ReadTransaction, readTransaction } from '../parts/transaction.ts';
 import type { WalletChoice, WalletRefusal, WalletTerms } from '../parts/wallet-choice.ts';
 import { findPrepared, type Prepared } from './prepared.ts';
@@ -80,10 +80,16 @@ function enter({ wallets, walletName, attempt }: SigningState, step: Step, chang
 }
 
 const LAMPORT_DECIMALS = 9;
+const LAMPORTS_A_SIGNATURE = 5_000n;
+
+const toSol = (lamports: bigint): Amount => toAmount('SOL', lamports, LAMPORT_DECIMALS);
+/** Highest fee of the network, in SOL. */
+export const feeOf = ({ signers, priorityFee }: ReadTransaction): Amount =>
+  toSol(BigInt(signers.length) * LAMPORTS_A_SIGNATURE + priorityFee);
 
 function obstacleOf({ steps, signers, unsigned, priorityFee }: ReadTransaction, locale: string): Problem | null {
   if (steps.some(({ kind }) => kind === 'unknown')) return { key: 'gUnknownHelp' };
-  const amount = formatMoney(locale, toAmount('SOL', priorityFee, LAMPORT_DECIMALS));
+  const amount = formatMoney(locale, toSol(priorityFee));
   if (priorityFee > PRIORITY_FEE_MAX) return { key: 'gPriorityHelp', values: { amount } };
   if (unsigned.length === 0) return { key: 'gSignedAlready' };
   return unsigned.length > 1 ? { key: 'gOthers', values: { signers: signers.join(', ') } } : null;

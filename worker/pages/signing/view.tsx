@@ -1,6 +1,7 @@
 import { Address, Mark, Row, Spinner } from '../parts/parts.tsx';
-import { explorerUrl, type Say } from '../parts/text.ts';
-import type { Problem, SigningFacts, SigningState, StateAt } from './machine.ts';
+import { explorerUrl, formatMoney, type Say } from '../parts/text.ts';
+import type { TransactionStep } from '../parts/transaction.ts';
+import { feeOf, type Problem, type SigningFacts, type SigningState, type StateAt } from './machine.ts';
 import { type AnyKey, stepTexts } from './words.ts';
 
 export interface SigningActions {
@@ -65,6 +66,9 @@ function Paste({ state, say, actions }: SigningProps<StateAt<'pasting'>>) {
   );
 }
 
+/** False for the steps that only set the network's fee. */
+const isAct = ({ kind }: TransactionStep): boolean => kind !== 'limit' && kind !== 'priority';
+
 function Choice({ facts, state, say, actions }: SigningProps<StateAt<'choosing'>>) {
   const { request, wallets } = state;
   const describe = stepTexts(say, facts);
@@ -74,7 +78,7 @@ function Choice({ facts, state, say, actions }: SigningProps<StateAt<'choosing'>
       <Title>{say('gDoes')}</Title>
       <ProblemNote problem={state.problem ?? request.obstacle} say={say} />
       <ol class="transaction-steps">
-        {request.steps.map((step, index) => (
+        {request.steps.filter(isAct).map((step, index) => (
           <li key={index} class={step.kind === 'unknown' ? 'problem' : ''}>
             {describe(step)}
           </li>
@@ -87,6 +91,7 @@ function Choice({ facts, state, say, actions }: SigningProps<StateAt<'choosing'>
           ))}
         </Row>
         <Row name={say('network')}>{say(facts.network)}</Row>
+        <Row name={say('gFee')}>{formatMoney(facts.locale, feeOf(request))}</Row>
       </dl>
       {request.obstacle === null && (
         <section class="way" aria-label={say('onThisDevice')}>
@@ -160,6 +165,7 @@ function Done({ facts, state, say, actions }: SigningProps<StateAt<'done'>>) {
       <Mark kind={signed === null ? 'done' : 'time'} />
       <Title>{say(signed === null ? 'gSent' : 'gSigned')}</Title>
       <p>{say(signed === null ? 'gSentHelp' : 'gSignedHelp', { wallet: walletName })}</p>
+      {signed === null && facts.next === null && <p>{say('gSentNext')}</p>}
       <dl class="copies">
         <div>
           <dt>{name}</dt>
@@ -180,6 +186,11 @@ function Done({ facts, state, say, actions }: SigningProps<StateAt<'done'>>) {
       {signed === null && facts.next !== null && (
         <a class="button" href={signedPathOf(facts.next, txSignature)}>
           {say('gNext')}
+        </a>
+      )}
+      {signed !== null && facts.next !== null && (
+        <a class="tonal-button" href={facts.next}>
+          {say('gUnsent')}
         </a>
       )}
       {signed === null && (

@@ -42,7 +42,7 @@ function requireRefundable(payment: Payment): void {
 
 const inFlight = (): ApiError =>
   new ApiError('state_conflict', {
-    detail: 'A prepared refund of this payment may still land. Wait until it lands or expires, otherwise both would be paid.',
+    detail: 'A prepared refund of this payment may still land, and both would be paid. It lands or expires within about four minutes.',
     meta: { reason: 'in_flight' },
     retryable: true,
     retryAfterSeconds: 30,

@@ -1,5 +1,6 @@
 import { createRoot } from 'hono/jsx/dom/client';
 import { startServiceTime } from '../../browser/call-api.ts';
+import { carryFragment } from '../../browser/draw-page.ts';
 import { hideBrokenPictures } from '../../browser/hide-broken-pictures.ts';
 import { TO_PAY } from '../../browser/wallets/sign-with-wallet.ts';
 import { listWallets, onWalletsChange } from '../../browser/wallets/wallets.ts';
@@ -105,7 +106,7 @@ function start(facts: PageFacts, panel: HTMLElement): void {
 
 hideBrokenPictures();
 
-for (const link of document.querySelectorAll<HTMLAnchorElement>('a[hreflang]')) link.hash = location.hash;
+carryFragment();
 
 const facts = document.getElementById('facts');
 const panel = document.getElementById('panel');

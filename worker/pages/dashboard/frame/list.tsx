@@ -9,6 +9,8 @@ export interface Filter {
   name: string;
   label: string;
   options?: readonly string[];
+  /** Value of the API if the parameter is absent. Otherwise: any. */
+  unset?: string;
 }
 
 interface ListTerms<Item> {
@@ -99,12 +101,12 @@ const Refused = ({ problems }: { problems: Problem[] }) => (
 const FilterForm = ({ screen, filters, asked }: { screen: Screen; filters: readonly Filter[]; asked: Record<string, string> }) => (
   <form class="act" method="get" action={screen.path}>
     {screen.mode === 'sandbox' && <input type="hidden" name="mode" value="sandbox" />}
-    {filters.map(({ name, label, options }) => (
+    {filters.map(({ name, label, options, unset = 'any' }) => (
       <div class="field">
         <label for={name}>{label}</label>
         {options ? (
           <select id={name} name={name}>
-            <option value="">any</option>
+            <option value="">{unset}</option>
             {options.map((option) => (
               <option value={option} selected={asked[name] === option}>
                 {option}

@@ -51,8 +51,10 @@ td .act .field label{position:absolute;left:-99rem}
 .board td:empty{display:none}
 .board td::before{content:attr(data-name);float:left;width:7rem;margin-left:-7.5rem;color:var(--soft)}
 }
+.board dl{display:grid;gap:.125rem 1.5rem}
 .board dt{font-weight:650}
-.board dd{margin:0 0 .5rem}
+.board dd{margin:0 0 .5rem;overflow-wrap:anywhere}
+@media (min-width:40.01rem){.board dl{grid-template-columns:12rem minmax(0,1fr)}.board dd{margin:0}.board dt,.board dd{padding:.25rem 0}}
 .done{background:var(--good-soft);border-radius:.75rem;padding:.625rem .875rem}
 .result:not(:target){display:none}
 .wrong{color:var(--bad)}

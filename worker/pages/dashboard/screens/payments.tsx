@@ -4,7 +4,8 @@ import { type Amount, amountOf, optionalAmount, Time } from '../frame/format.tsx
 import { linkTo } from '../frame/head.tsx';
 import { Facts, type Filter, listBody } from '../frame/list.tsx';
 import type { Definition, Screen } from '../frame/screen.tsx';
-import { REFUND, RESEND, type Refunded, RefundForms, type TimelineEntry } from './shop/payment-acts.tsx';
+import { REFUND, RESEND, RefundForms, type TimelineEntry } from './shop/payment-acts.tsx';
+import { type Paid, PaymentLink, refundedOf, statusOf } from './shop/payment-parts.tsx';
 
 interface Unmatched {
   unmatched_id: string;
@@ -17,16 +18,12 @@ interface Unmatched {
   status: string;
   recovered_payment_id?: string;
 }
-interface Payment {
-  payment_id: string;
+interface Payment extends Paid {
   kind: string;
   product_id: string;
-  status: string;
   failure_code?: string;
-  price: Amount;
   fee?: Amount;
   net?: Amount;
-  overpaid?: Amount;
   payer_wallet?: string;
   recipient_wallet: string;
   tx_signature?: string;
@@ -37,9 +34,7 @@ interface Payment {
   membership_id?: string;
   receipt_id?: string;
   recovers_payment_id?: string;
-  created_at: string;
   unmatched?: Unmatched[];
-  refunded?: Refunded[];
 }
 
 /** Meaning of each reason of unmatched money. */
@@ -65,22 +60,30 @@ export const PAYMENTS: Definition = {
     operation: 'listPayments',
     filters: FILTERS,
     caption: 'Payments, newest first',
-    head: ['Payment', 'Status', 'Amount', 'Customer', 'When'],
+    head: ['Payment of', 'Status', 'Amount', 'Customer', 'When'],
     empty: (
       <p>
         Nobody has paid yet. Send a buyer to the page of a product: <a href="/docs/checkout">how a sale begins</a>
       </p>
     ),
-    row: ({ payment_id: id, status, price, customer_ref: customer, payer_wallet: wallet, created_at: at }, screen) => [
-      <a href={linkTo(screen, `/dashboard/payments/${id}`)}>{id}</a>,
-      status,
-      amountOf(price),
-      <bdi>{customer ?? wallet ?? ''}</bdi>,
-      <Time at={at} />,
+    row: (payment, screen) => [
+      <PaymentLink screen={screen} payment={payment} />,
+      statusOf(payment),
+      amountOf(payment.price),
+      <bdi>{payment.customer_ref ?? payment.payer_wallet ?? ''}</bdi>,
+      <Time at={payment.created_at} />,
     ],
   }),
   acts: {},
 };
+
+/** Buyer's way to send money back, for which the service has no call. */
+const Choices = () => (
+  <p>
+    “Accept as paid” gives the buyer all that the price buys, also for less money. To send money back, pay it from your own wallet to the
+    one that it came from. <a href="/docs/unmatched-and-refunds">What arrives here</a>
+  </p>
+);
 
 /** Accepts money of a row: `id` is the payment, `tx_signature` its transaction. */
 const ACCEPT: Definition['acts'] = {
@@ -102,9 +105,8 @@ const ACCEPT: Definition['acts'] = {
 const unmatchedRow = (money: Unmatched, screen: Screen) => [
   <a href={linkTo(screen, `/dashboard/payments/${money.payment_id}`)}>{money.tx_signature.slice(0, 16)}…</a>,
   amountOf(money.amount),
-  <>
-    {money.reason}. {REASONS[money.reason]}
-  </>,
+  REASONS[money.reason] ?? money.reason,
+  money.payer_wallet,
   <Time at={money.block_time} />,
   money.status === 'open' && mayAct(screen, 'accept') ? (
     <ActForm screen={screen} act="accept" id={money.payment_id} submit="Accept as paid">
@@ -114,7 +116,7 @@ const unmatchedRow = (money: Unmatched, screen: Screen) => [
     money.status
   ),
 ];
-const UNMATCHED_HEAD = ['Transaction', 'Amount', 'Reason', 'When', 'Act'];
+const UNMATCHED_HEAD = ['Transaction', 'Amount', 'Reason', 'From', 'When', 'Act'];
 
 export const UNMATCHED: Definition = {
   path: '/dashboard/unmatched',
@@ -125,14 +127,11 @@ export const UNMATCHED: Definition = {
   },
   body: listBody<Unmatched>({
     operation: 'listUnmatchedPayments',
-    filters: [{ name: 'status', label: 'Status', options: ['open', 'accepted'] }],
-    caption: 'Money that matched no open checkout, newest first',
+    filters: [{ name: 'status', label: 'Status', options: ['accepted'], unset: 'open' }],
+    before: () => <Choices />,
+    caption: 'Money that paid no checkout, newest first',
     head: UNMATCHED_HEAD,
-    empty: (
-      <p>
-        All money found its checkout. <a href="/docs/unmatched-and-refunds">What arrives here</a>
-      </p>
-    ),
+    empty: <p>All money found its checkout.</p>,
     row: unmatchedRow,
   }),
   acts: ACCEPT,
@@ -157,8 +156,9 @@ export const PAYMENT: Definition = {
         </section>
         {unmatched.length > 0 && (
           <section>
+            <Choices />
             <Table
-              caption="Money that matched no open checkout"
+              caption="Money that paid no checkout"
               head={UNMATCHED_HEAD}
               rows={unmatched.map((money) => unmatchedRow(money, screen))}
             />
@@ -195,13 +195,14 @@ const PaymentFacts = ({ screen, payment }: { screen: Screen; payment: Payment })
   <Facts
     rows={[
       ['Payment', payment.payment_id],
-      ['Status', [payment.status, payment.failure_code].filter(Boolean).join(' · ')],
+      ['Status', [statusOf(payment), payment.failure_code].filter(Boolean).join(' · ')],
       ['Price', amountOf(payment.price)],
       ['Fee', optionalAmount(payment.fee)],
-      ['Yours', optionalAmount(payment.net)],
+      ['After the fee', optionalAmount(payment.net)],
       ['Overpaid', optionalAmount(payment.overpaid)],
+      ['Refunded', optionalAmount(refundedOf(payment))],
       ['Kind', payment.kind],
-      ['Product', payment.product_id],
+      ['Template', <a href={linkTo(screen, `/dashboard/templates/${payment.product_id}`)}>{payment.slug}</a>],
       ['Your customer id', payment.customer_ref && <bdi>{payment.customer_ref}</bdi>],
       ['Paid by', payment.payer_wallet],
       ['Paid to', payment.recipient_wallet],

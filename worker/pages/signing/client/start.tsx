@@ -1,6 +1,6 @@
 import { callApi } from '../../browser/call-api.ts';
 import { copyText } from '../../browser/copy-text.ts';
-import { drawOnChange, textIn } from '../../browser/draw-page.ts';
+import { carryFragment, drawOnChange, textIn } from '../../browser/draw-page.ts';
 import { PageHolder } from '../../browser/page-holder.ts';
 import { canSend, signWith, TO_PAY } from '../../browser/wallets/sign-with-wallet.ts';
 import { listWallets, type OpenWallet, onWalletsChange, openWallet, WalletError } from '../../browser/wallets/wallets.ts';
@@ -73,6 +73,7 @@ function start(facts: SigningFacts, panel: HTMLElement): void {
   };
   const list = () => page.report({ kind: 'walletsChanged', wallets: listWallets(facts, TO_PAY) });
   const readAddress = () => {
+    carryFragment();
     if (location.hash.length > 1) page.report({ kind: 'pasted', text: addressedText() });
   };
   list();

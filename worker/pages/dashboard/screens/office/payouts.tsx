@@ -1,3 +1,4 @@
+import { RAILS, type RailId } from '#rules/rails.ts';
 import { acted, idempotent, may, mayAct, notTyped } from '../../frame/acts.ts';
 import { ActForm, ActSection, ConfirmField, ConfirmFirst, SelectField, Table, TextField } from '../../frame/fields.tsx';
 import { Time } from '../../frame/format.tsx';
@@ -13,14 +14,16 @@ interface PayoutWallet {
 interface Checked {
   checks: { code: string; fix: { sign_url?: string } | null }[];
 }
-interface RailSetting {
+export interface RailSetting {
   rail_id: string;
   enabled: boolean;
   payout_wallet: string | null;
   ata_exists: boolean | null;
 }
 
-const nameOfUse = ({ type, id }: PayoutWallet['used_by'][number]): string => (type === 'account' ? 'your account' : `${type} ${id ?? ''}`);
+export const railName = (id: string): string => RAILS[id as RailId]?.name ?? id;
+const nameOfUse = ({ type, id = '' }: PayoutWallet['used_by'][number]): string =>
+  type === 'account' ? 'your account' : type === 'rail' ? railName(id) : `${type} ${id}`;
 const SWITCH = [
   ['true', 'on'],
   ['false', 'off'],
@@ -81,7 +84,7 @@ export const PAYOUTS: Definition = {
   acts: {
     set_wallet: {
       needs: 'payouts:write',
-      done: 'The way to pay is saved.',
+      done: 'Your wallet is saved for this way to pay.',
       run: async ({ operations, mode }, form) =>
         acted(
           await operations.call('putRailSetting', {
@@ -108,9 +111,7 @@ export const PAYOUTS: Definition = {
 const Wallets = ({ screen, wallets }: { screen: Screen; wallets: PayoutWallet[] }) => (
   <section>
     {wallets.length === 0 ? (
-      <p>
-        Buyers pay straight to your wallet. Name it below, or link one on the page <a href="/dashboard/security">Security</a>.
-      </p>
+      <p>Buyers pay straight to your own Solana wallet. Name it below, once for each way to pay. The first is all that a shop needs.</p>
     ) : (
       <Table
         caption="Wallets that are paid"
@@ -132,39 +133,42 @@ const Wallets = ({ screen, wallets }: { screen: Screen; wallets: PayoutWallet[] 
 const setPaused = async ({ operations }: Screen, form: Record<string, string>, isPaused: boolean) =>
   acted(await operations.call('updateAccount', { body: { sales_paused: isPaused }, ...idempotent(form) }));
 
-const Rails = ({ screen, settings }: { screen: Screen; settings: RailSetting[] }) => (
-  <section>
-    <h2>Ways to pay</h2>
-    <p>A wallet here is paid for this way alone. Empty: the template’s wallet, else that of your account.</p>
-    {!mayAct(screen, 'set_wallet') && (
-      <Facts
-        rows={settings.map(({ rail_id: id, enabled, payout_wallet: wallet }) => [id, `${enabled ? 'on' : 'off'} ${wallet ?? ''}`] as const)}
-      />
-    )}
-    {settings.map((rail) => (
-      <ActForm screen={screen} act="set_wallet" id={rail.rail_id} submit="Set wallet">
-        <h3>{rail.rail_id}</h3>
-        {rail.ata_exists === false && <p>The wallet has no account for this token yet. The first payment creates it.</p>}
-        <SelectField
-          screen={screen}
-          act="set_wallet"
-          id={rail.rail_id}
-          name="enabled"
-          label="Buyers can pay this way"
-          options={SWITCH}
-          value={String(rail.enabled)}
+const Rails = ({ screen, settings }: { screen: Screen; settings: RailSetting[] }) => {
+  const [first, ...others] = settings;
+  const isRefused = others.some(({ rail_id: id }) => screen.refused?.id === id);
+  if (!mayAct(screen, 'set_wallet'))
+    return (
+      <section>
+        <h2>Ways to pay</h2>
+        <Facts
+          rows={settings.map(
+            ({ rail_id: id, enabled, payout_wallet: wallet }) => [railName(id), enabled ? (wallet ?? 'no wallet') : 'off'] as const,
+          )}
         />
-        <TextField
-          screen={screen}
-          act="set_wallet"
-          id={rail.rail_id}
-          name="payout_wallet"
-          label="Payout wallet"
-          isOptional
-          max={44}
-          value={rail.payout_wallet ?? ''}
-        />
-      </ActForm>
-    ))}
-  </section>
-);
+      </section>
+    );
+  return (
+    <section>
+      <h2>Ways to pay</h2>
+      {first && <RailForm screen={screen} rail={first} />}
+      <details open={isRefused}>
+        <summary>Other ways: SOL, subscriptions, agents</summary>
+        <p>Empty: the wallet of the template, else that of your account.</p>
+        {others.map((rail) => (
+          <RailForm screen={screen} rail={rail} />
+        ))}
+      </details>
+    </section>
+  );
+};
+
+function RailForm({ screen, rail }: { screen: Screen; rail: RailSetting }) {
+  const field = { screen, act: 'set_wallet', id: rail.rail_id };
+  return (
+    <ActForm {...field} submit="Set wallet">
+      <h3>{railName(rail.rail_id)}</h3>
+      <TextField {...field} name="payout_wallet" label="Payout wallet" isOptional max={44} value={rail.payout_wallet ?? ''} />
+      <SelectField {...field} name="enabled" label="Buyers can pay this way" options={SWITCH} value={String(rail.enabled)} />
+    </ActForm>
+  );
+}

@@ -63,7 +63,10 @@ export const SANDBOX: Definition = {
           <Table
             caption="What each scenario plays"
             head={['Scenario', 'What happens']}
-            rows={scenarios.value.items.map(({ scenario, description }) => [scenario.replaceAll('_', ' '), description])}
+            rows={scenarios.value.items.map(({ scenario, description }) => [
+              scenario.replaceAll('_', ' '),
+              description.replaceAll('`', ''),
+            ])}
           />
         </section>
       </>

@@ -1,10 +1,11 @@
 import type { Child } from 'hono/jsx';
 import { Table } from '../../frame/fields.tsx';
-import { type Amount, amountOf, Time } from '../../frame/format.tsx';
+import { amountOf, Time } from '../../frame/format.tsx';
 import { linkTo } from '../../frame/head.tsx';
 import { Facts } from '../../frame/list.tsx';
 import type { Definition, Screen } from '../../frame/screen.tsx';
 import { Chart, type Day } from './chart.tsx';
+import { type Paid, PaymentLink, statusOf } from './payment-parts.tsx';
 
 interface Summary {
   active_templates: number;
@@ -25,21 +26,19 @@ interface Endpoint {
   status: string;
   failing_since?: string;
 }
-interface Payment {
-  payment_id: string;
-  status: string;
-  price: Amount;
-  created_at: string;
-}
-
 const WINDOW_DAYS = '30';
 const LATEST = '5';
 
-/** Steps to the first sale, done or not. */
+function emailStep({ email, email_verified: isDone }: Screen['me']): string {
+  if (email === null) return 'Add an email address';
+  return `Confirm your email address${isDone ? '' : `: open the link that was sent to ${email}`}`;
+}
+
+/** Steps to the first sale, done or not. In test mode a test wallet is paid. */
 const stepsOf = (screen: Screen, { active_templates: templates, confirmed_payments: sales }: Summary, wallets: number) =>
   [
-    [screen.me.email_verified, screen.me.email === null ? 'Add an email address' : 'Confirm your email address', '/dashboard/security'],
-    [wallets > 0, 'Name the wallet that buyers pay to', '/dashboard/payouts'],
+    [screen.me.email_verified, emailStep(screen.me), '/dashboard/security'],
+    [wallets > 0 || screen.mode === 'sandbox', 'Name the wallet that buyers pay to', '/dashboard/payouts'],
     [templates > 0, 'Create a template', '/dashboard/templates/new'],
     [sales > 0, 'Make the first sale: open the page of your template and pay', '/dashboard/templates'],
   ] as const;
@@ -58,14 +57,12 @@ export const HOME: Definition = {
       operations.call<{ items: Endpoint[] }>('listWebhookEndpoints', { query }),
       operations.call<Counted>('listNativeSubscriptions', { query: { ...query, status: 'past_due', per_page: '1' } }),
       operations.call<Counted>('listTickets', { query: { ...query, status: 'pending', per_page: '1' } }),
-      operations.call<{ items: Payment[] }>('listPayments', { query: { ...query, per_page: LATEST } }),
+      operations.call<{ items: Paid[] }>('listPayments', { query: { ...query, per_page: LATEST } }),
     ]);
     const countOf = (list: typeof unmatched): number => (list.ok ? list.value.total : 0);
     const failing = endpoints.ok ? endpoints.value.items.filter((one) => one.failing_since !== undefined || one.status === 'disabled') : [];
     const needs: (Child | false)[] = [
-      countOf(unmatched) > 0 && (
-        <a href={linkTo(screen, '/dashboard/unmatched')}>{`Money that matched no open checkout: ${countOf(unmatched)}`}</a>
-      ),
+      countOf(unmatched) > 0 && <a href={linkTo(screen, '/dashboard/unmatched')}>{`Money that paid no checkout: ${countOf(unmatched)}`}</a>,
       ...failing.map(({ endpoint_id: id, url, status }) => (
         <a href={linkTo(screen, `/dashboard/webhooks/${id}`)}>
           {status === 'disabled' ? 'An endpoint is disabled: ' : 'An endpoint fails: '}
@@ -137,6 +134,7 @@ const Earned = ({ figures: { totals, daily }, screen }: { figures: Figures; scre
       .map((asset) => (
         <section>
           <h2>{`${totals[asset].net} ${asset} in 30 days`}</h2>
+          <p>After fees and refunds.</p>
           <Chart asset={asset} days={daily} />
           <p>
             <a
@@ -150,16 +148,16 @@ const Earned = ({ figures: { totals, daily }, screen }: { figures: Figures; scre
   </>
 );
 
-const Latest = ({ screen, payments }: { screen: Screen; payments: Payment[] }) => (
+const Latest = ({ screen, payments }: { screen: Screen; payments: Paid[] }) => (
   <section>
     <Table
       caption="Latest payments"
-      head={['Payment', 'Status', 'Amount', 'When']}
-      rows={payments.map(({ payment_id: id, status, price, created_at: at }) => [
-        <a href={linkTo(screen, `/dashboard/payments/${id}`)}>{id}</a>,
-        status,
-        amountOf(price),
-        <Time at={at} />,
+      head={['Payment of', 'Status', 'Amount', 'When']}
+      rows={payments.map((payment) => [
+        <PaymentLink screen={screen} payment={payment} />,
+        statusOf(payment),
+        amountOf(payment.price),
+        <Time at={payment.created_at} />,
       ])}
     />
   </section>

@@ -1,14 +1,10 @@
 import { acted, idempotent, textOf } from '../../frame/acts.ts';
 import { ActForm, ActSection, SelectField, TextField } from '../../frame/fields.tsx';
-import type { Amount } from '../../frame/format.tsx';
+import { amountOf } from '../../frame/format.tsx';
 import { signPathOf } from '../../frame/head.tsx';
 import type { Acted, Definition, Form, Screen } from '../../frame/screen.tsx';
+import { isLeft, leftOf, type Paid } from './payment-parts.tsx';
 
-export interface Refunded {
-  amount: Amount;
-  tx_signature: string;
-  at: string;
-}
 export interface TimelineEntry {
   at: string;
   kind: string;
@@ -23,41 +19,36 @@ const REVOKES = [
   ['true', 'ends'],
 ] as const;
 
-interface RefundTerms {
-  screen: Screen;
-  payment: { price: Amount; refunded?: Refunded[] };
-}
-
-export const RefundForms = ({ screen, payment: { price, refunded = [] } }: RefundTerms) => (
-  <ActSection screen={screen} act="refund" title="Refund">
-    <SignedForm screen={screen} refunded={refunded} />
-    <p>The wallet that was paid signs on the next page. The payment shows the refund once the chain has it.</p>
-    <ActForm screen={screen} act="refund" submit="Refund" isFinal>
-      <input type="hidden" name="asset" value={price.asset} />
-      <TextField
-        screen={screen}
-        act="refund"
-        name="amount.amount"
-        label={`Amount in ${price.asset}`}
-        help="Empty: all that is left"
-        isOptional
-      />
-      <SelectField screen={screen} act="refund" name="revoke_access" label="Access that it paid" options={REVOKES} value="false" />
-    </ActForm>
-  </ActSection>
-);
-
-/** Form for a refund that the wallet just signed, until the payment shows it. */
-function SignedForm({ screen: { c, refused }, screen, refunded }: { screen: Screen; refunded: Refunded[] }) {
-  const signature = c.req.query('tx_signature') ?? refused?.typed.tx_signature;
-  if (signature === undefined || refunded.some((one) => one.tx_signature === signature)) return null;
+/** Form of a refund, or of one that the wallet just signed, until the payment shows it. */
+export function RefundForms({ screen, payment }: { screen: Screen; payment: Paid }) {
+  const { price, refunded = [] } = payment;
+  const signature = screen.c.req.query('tx_signature') ?? screen.refused?.typed.tx_signature;
+  if (signature !== undefined && !refunded.some((one) => one.tx_signature === signature))
+    return (
+      <ActSection screen={screen} act="refund_confirm" title="Refund">
+        <p>The refund is signed. The payment shows it once the chain has it.</p>
+        <ActForm screen={screen} act="refund_confirm" submit="Confirm refund">
+          <input type="hidden" name="tx_signature" value={signature} />
+        </ActForm>
+      </ActSection>
+    );
+  if (!isLeft(payment)) return null;
   return (
-    <>
-      <p>The refund is signed.</p>
-      <ActForm screen={screen} act="refund_confirm" submit="Confirm refund">
-        <input type="hidden" name="tx_signature" value={signature} />
+    <ActSection screen={screen} act="refund" title="Refund">
+      <p>The wallet that was paid signs on the next page.</p>
+      <ActForm screen={screen} act="refund" submit="Refund" isFinal>
+        <input type="hidden" name="asset" value={price.asset} />
+        <TextField
+          screen={screen}
+          act="refund"
+          name="amount.amount"
+          label={`Amount in ${price.asset}`}
+          help={`Empty: ${amountOf(leftOf(payment))}, all that is left`}
+          isOptional
+        />
+        <SelectField screen={screen} act="refund" name="revoke_access" label="Access that it paid" options={REVOKES} value="false" />
       </ActForm>
-    </>
+    </ActSection>
   );
 }
 

@@ -5,6 +5,7 @@ import { amountOf, periodOf, Time } from '../../frame/format.tsx';
 import { linkTo, signPathOf } from '../../frame/head.tsx';
 import { Facts, listBody } from '../../frame/list.tsx';
 import type { Definition, Screen } from '../../frame/screen.tsx';
+import { type RailSetting, railName } from '../office/payouts.tsx';
 import { changesOf, Fields, type Product, soldOf } from './product-form.tsx';
 
 interface Check {
@@ -21,17 +22,24 @@ interface Plan {
 
 const SALES_MS = 30 * DAY;
 const isToPublish = (plan: Plan | null): boolean => plan !== null && ['unpublished', 'outdated'].includes(plan.status);
-function stateOf(product: Product, plan: Plan | null = null): string {
+
+/** State in words. A product without a wallet is paid to that of one of its ways to pay. */
+function stateOf(product: Product, rails: readonly RailSetting[], plan: Plan | null = null): string {
   if (product.status === 'archived') return 'Archived';
-  if (product.payout_wallet === undefined) return 'Needs a payout wallet';
+  const isPaid = ({ rail_id: id, enabled, payout_wallet: wallet }: RailSetting) =>
+    enabled && wallet !== null && product.allowed_rails.includes(id);
+  if (product.livemode && product.payout_wallet === undefined && !rails.some(isPaid)) return 'Needs a payout wallet';
   if (product.renewal_mode === 'AUTOMATIC' && product.livemode && !product.live_mode_confirmed) return 'Live mode to confirm';
   return isToPublish(plan) ? 'Plan to publish' : 'On sale';
 }
 
-export const PRODUCTS: Definition = {
-  path: '/dashboard/templates',
-  title: 'Templates',
-  body: listBody<Product>({
+const listRails = async ({ operations, mode }: Screen): Promise<RailSetting[]> => {
+  const settings = await operations.call<{ items: RailSetting[] }>('listRailSettings', { query: { mode } });
+  return settings.ok ? settings.value.items : [];
+};
+
+const listOf = (rails: readonly RailSetting[]) =>
+  listBody<Product>({
     operation: 'listProducts',
     filters: [{ name: 'status', label: 'Status', options: ['active', 'archived'] }],
     caption: 'Templates, newest first',
@@ -55,9 +63,14 @@ export const PRODUCTS: Definition = {
       </a>,
       amountOf(product.price),
       periodOf(product.access_period_days),
-      stateOf(product),
+      stateOf(product, rails),
     ],
-  }),
+  });
+
+export const PRODUCTS: Definition = {
+  path: '/dashboard/templates',
+  title: 'Templates',
+  body: async (screen) => listOf(await listRails(screen))(screen),
   acts: {},
 };
 
@@ -101,7 +114,8 @@ export const PRODUCT: Definition = {
     const { operations, mode } = screen;
     const params = paramsOf(screen);
     const from = iso(screen.c.var.ctx.wallNow - SALES_MS).slice(0, 10);
-    const [product, readiness, sales] = await Promise.all([
+    const [rails, product, readiness, sales] = await Promise.all([
+      listRails(screen),
       operations.call<Product>('getProduct', { params, query: { mode } }),
       operations.call<{ checks: Check[] }>('getReadiness', { query: { ...params, mode } }),
       operations.call<{ total: number }>('listPayments', {
@@ -118,7 +132,8 @@ export const PRODUCT: Definition = {
         <section>
           <Facts
             rows={[
-              ['State', stateOf(value, plan)],
+              ['Name', <bdi>{value.name}</bdi>],
+              ['State', stateOf(value, rails, plan)],
               ['Sales of 30 days', sales.ok ? String(sales.value.total) : undefined],
               ['What the buyer gets', value.description && <bdi>{value.description}</bdi>],
               ['Price', amountOf(value.price)],
@@ -126,7 +141,7 @@ export const PRODUCT: Definition = {
               ['Access', periodOf(value.access_period_days)],
               ['Uses of one payment', value.usage_units === null ? undefined : `${value.usage_units} ${value.unit_name ?? ''}`],
               ['Page for buyers', <a href={value.checkout_url}>{value.checkout_url}</a>],
-              ['Ways to pay', value.allowed_rails.join(', ')],
+              ['Ways to pay', value.allowed_rails.map(railName).join(', ')],
               ['Template id', value.product_id],
               ['Your id', value.external_product_id && <bdi>{value.external_product_id}</bdi>],
               ['Created', <Time at={value.created_at} />],
@@ -142,8 +157,8 @@ export const PRODUCT: Definition = {
             )}
           </p>
         </section>
-        {readiness.ok && <Readiness checks={readiness.value.checks} />}
         {plan && isToPublish(plan) && <PlanForms screen={screen} />}
+        {readiness.ok && <Readiness screen={screen} checks={readiness.value.checks} />}
         <ActSection screen={screen} act="save" title="Change">
           <ActForm screen={screen} act="save" submit="Save">
             <Fields screen={screen} act="save" product={value} />
@@ -199,40 +214,60 @@ export const PRODUCT: Definition = {
 };
 
 /** Publication of the plan that buyers subscribe to: the wallet signs, and its signature is confirmed here. */
-const PlanForms = ({ screen }: { screen: Screen }) => (
-  <ActSection screen={screen} act="publish" title="Publish the plan">
-    <p>Buyers subscribe to a plan on the chain, which your payout wallet publishes once for each price and period.</p>
-    <ActForm screen={screen} act="publish" submit="Publish with wallet" />
-    <ActForm screen={screen} act="confirm" submit="Confirm">
-      <TextField
-        screen={screen}
-        act="confirm"
-        name="tx_signature"
-        label="Signature, as the signing page shows it"
-        max={100}
-        value={screen.c.req.query('tx_signature')}
-      />
-    </ActForm>
-  </ActSection>
-);
+function PlanForms({ screen }: { screen: Screen }) {
+  const signature = screen.c.req.query('tx_signature') ?? screen.refused?.typed.tx_signature;
+  return (
+    <ActSection screen={screen} act="publish" title="Publish the plan">
+      {signature === undefined ? (
+        <>
+          <p>Buyers subscribe to a plan on the chain, which your payout wallet publishes once for each price and period.</p>
+          <ActForm screen={screen} act="publish" submit="Publish with wallet" />
+        </>
+      ) : (
+        <p>The plan is signed. Confirm it, and buyers can subscribe.</p>
+      )}
+      <ActForm screen={screen} act="confirm" submit="Confirm">
+        <TextField
+          screen={screen}
+          act="confirm"
+          name="tx_signature"
+          label="Signature, as the signing page shows it"
+          max={100}
+          value={signature}
+        />
+      </ActForm>
+    </ActSection>
+  );
+}
 
-/** Checks that do not pass, and the repair of each. */
-const Readiness = ({ checks }: { checks: Check[] }) => {
-  const open = checks.filter(({ status }) => status === 'fail' || status === 'warn');
+/** Repairs in words of the dashboard, and the screen where they are made. Others have those of the API. */
+const REPAIRS: Record<string, [text: string, path?: string]> = {
+  payout_wallet_set: ['Name the wallet that is paid, for each way to pay.', '/dashboard/payouts'],
+  payout_ata_exists: ['Open the USDC account of your wallet. Without it the first buyer pays for it, and agents cannot pay.'],
+  live_mode_confirmed: ['To sell by subscription or to agents, confirm “for real money” in the form below.'],
+  subscription_plan_published: ['Publish the plan above, so that buyers can subscribe.'],
+  webhook_endpoint_enabled: ['Only for your own server: an endpoint that is told of each sale.', '/dashboard/webhooks'],
+  live_key_present: ['Only for your own server: a key, to count the uses of a buyer.', '/dashboard/keys'],
+  plan_active: ['Renew the plan of your account.', '/dashboard/billing'],
+};
+
+/** Checks that do not pass, and the repair of each: first those without which something cannot be sold. */
+const Readiness = ({ screen, checks }: { screen: Screen; checks: Check[] }) => {
+  const open = (['fail', 'warn'] as const).flatMap((kind) => checks.filter(({ status }) => status === kind));
   if (open.length === 0) return null;
   return (
     <section>
       <Table
-        caption="Before it sells"
-        head={['Check', 'What to do']}
-        rows={open.map(({ code, message, fix }) => [
-          <>
-            {code.replaceAll('_', ' ')}. {message}
-          </>,
-          <>
-            {fix?.detail} {fix?.sign_url && <a href={fix.sign_url}>Sign with your wallet</a>}
-          </>,
-        ])}
+        caption="Before it sells in every way"
+        head={['What to do', 'Needed', 'Where']}
+        rows={open.map(({ code, status, message, fix }) => {
+          const [text, path] = REPAIRS[code] ?? [`${message} ${fix?.detail ?? ''}`];
+          return [
+            text,
+            status === 'fail' ? 'yes' : 'can wait',
+            fix?.sign_url ? <a href={fix.sign_url}>Sign with your wallet</a> : path && <a href={linkTo(screen, path)}>Open</a>,
+          ];
+        })}
       />
     </section>
   );
