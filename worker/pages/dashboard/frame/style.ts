@@ -68,5 +68,6 @@ td .act .field label{position:absolute;left:-99rem}
 .chart{width:100%;height:8rem;fill:var(--accent-edge)}
 .board main>.badge{justify-self:start}
 .board section ol,.board section ul:not(.codes){padding-left:1.25rem}
+@media print{.board-head,.board form,.skip{display:none}}
 [data-mode=sandbox] .board-head{border-bottom:3px dashed var(--test)}
 `;

@@ -77,7 +77,7 @@ export const PAYMENTS: Definition = {
   acts: {},
 };
 
-/** Buyer's way to send money back, for which the service has no call. */
+/** Says what each way to settle unmatched money means. The service has no call that sends it back. */
 const Choices = () => (
   <p>
     “Accept as paid” gives the buyer all that the price buys, also for less money. To send money back, pay it from your own wallet to the
