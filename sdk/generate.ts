@@ -1,12 +1,14 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
+import { collectionOf } from './generate/collection.ts';
 import type { Document } from './generate/document.ts';
 import { filesOf } from './generate/files.ts';
 
 const ROOT = join(import.meta.dirname, '..');
+const COLLECTION = join(ROOT, 'bruno');
 const TARGET = join(import.meta.dirname, 'src/generated');
 
 /** Returns the service's document. Node does not read the JSX of its pages, so the app is bundled into a directory that finds its packages. */
@@ -48,7 +50,15 @@ const formatted = (name: string, text: string): string =>
     maxBuffer: 8 * 1024 ** 2,
   });
 
+/** Returns the text of each file of `bruno` as it should be now. */
+export const generateCollection = async (): Promise<Record<string, string>> => collectionOf(await readDocument());
+
 if (import.meta.main) {
   mkdirSync(TARGET, { recursive: true });
   for (const [name, text] of Object.entries(await generateFiles())) writeFileSync(join(TARGET, name), text);
+  rmSync(COLLECTION, { recursive: true, force: true });
+  for (const [name, text] of Object.entries(await generateCollection())) {
+    mkdirSync(dirname(join(COLLECTION, name)), { recursive: true });
+    writeFileSync(join(COLLECTION, name), text);
+  }
 }

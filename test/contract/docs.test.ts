@@ -23,7 +23,7 @@ const pages = markdown
 /** Files of the repository. A glob without `eager` loads none of them. */
 const files = [
   ...Object.keys(
-    import.meta.glob(['../../*', '../../{worker,durable-objects,local,migrations,sdk,examples}/**/*', '!**/node_modules/**']),
+    import.meta.glob(['../../*', '../../{worker,durable-objects,local,migrations,sdk,examples,bruno}/**/*', '!**/node_modules/**']),
   ).map(withoutRoot),
   ...Object.keys(import.meta.glob('../**/*.ts')).map((path) => `test/${withoutRoot(path.replace(/^\.\//, 'contract/'))}`),
   ...markdown.map(({ path }) => path),

@@ -23,6 +23,7 @@ import { toEntitlementResource } from './resource.ts';
 import { deleteCopy, findSurvivor, isParted, overwriteCopy, upsertCopy } from './store.ts';
 
 export { listEntitlements, toSnapshot } from './store.ts';
+export { deleteCopy };
 
 /** Derives the key of an entitlement: the id follows from merchant, mode, product and customer, so no lookup is needed. */
 export function entitlementKeyOf({ merchantId, livemode }: Owner, productId: string, customer: Customer): EntitlementKey {

@@ -1,6 +1,7 @@
 import { Address, Mark, Row, Spinner } from '../parts/parts.tsx';
 import { explorerUrl, formatMoney, type Say } from '../parts/text.ts';
 import type { TransactionStep } from '../parts/transaction.ts';
+import type { WalletChoice } from '../parts/wallet-choice.ts';
 import { feeOf, type Problem, type SigningFacts, type SigningState, type StateAt } from './machine.ts';
 import { type AnyKey, stepTexts } from './words.ts';
 
@@ -72,7 +73,6 @@ const isAct = ({ kind }: TransactionStep): boolean => kind !== 'limit' && kind !
 function Choice({ facts, state, say, actions }: SigningProps<StateAt<'choosing'>>) {
   const { request, wallets } = state;
   const describe = stepTexts(say, facts);
-  const usable = wallets?.filter(({ isUsable }) => isUsable).length ?? 0;
   return (
     <>
       <Title>{say('gDoes')}</Title>
@@ -103,31 +103,40 @@ function Choice({ facts, state, say, actions }: SigningProps<StateAt<'choosing'>
               <p class="quiet">{say('gNoWallet', { signer: request.unsigned[0] ?? '' })}</p>
             </div>
           )}
-          {wallets !== null && wallets.length > 0 && (
-            <ul class="wallets">
-              {wallets.map((wallet) => (
-                <li key={wallet.name}>
-                  <button
-                    type="button"
-                    class={`wallet${wallet.isOwn ? ' wallet-own' : ''}${usable === 1 && wallet.isUsable ? ' wallet-only' : ''}`}
-                    aria-disabled={wallet.isUsable ? undefined : 'true'}
-                    onClick={() => wallet.isUsable && actions?.choose(wallet.name)}
-                  >
-                    {wallet.icon && <img src={wallet.icon} alt="" width="28" height="28" />}
-                    <span class="wallet-name">{say('gWith', { wallet: wallet.name })}</span>
-                    {!wallet.isUsable && <span class="tag">{say('wrongNetworkTag', { network: say(facts.network) })}</span>}
-                  </button>
-                  {wallet.isOwn && <p class="own-note">{say('demoWallet')}</p>}
-                </li>
-              ))}
-            </ul>
-          )}
+          {wallets !== null && wallets.length > 0 && <WalletList facts={facts} wallets={wallets} say={say} actions={actions} />}
         </section>
       )}
       <button type="button" class="plain-button" onClick={() => actions?.readOther()}>
         {say('gOther')}
       </button>
     </>
+  );
+}
+
+interface WalletListProps extends Omit<SigningProps, 'state'> {
+  wallets: WalletChoice[];
+}
+
+function WalletList({ facts, wallets, say, actions }: WalletListProps) {
+  const usable = wallets.filter(({ isUsable }) => isUsable).length;
+  return (
+    <ul class="wallets">
+      {wallets.map((wallet) => (
+        <li key={wallet.name}>
+          <button
+            type="button"
+            class={`wallet${wallet.isOwn ? ' wallet-own' : ''}${usable === 1 && wallet.isUsable ? ' wallet-only' : ''}`}
+            aria-disabled={wallet.isUsable ? undefined : 'true'}
+            onClick={() => wallet.isUsable && actions?.choose(wallet.name)}
+          >
+            {wallet.icon && <img src={wallet.icon} alt="" width="28" height="28" />}
+            <span class="wallet-name">{say('gWith', { wallet: wallet.name })}</span>
+            {!wallet.isUsable && <span class="tag">{say('wrongNetworkTag', { network: say(facts.network) })}</span>}
+          </button>
+          {wallet.isOwn && <p class="own-note">{say('demoWallet')}</p>}
+        </li>
+      ))}
+    </ul>
   );
 }
 

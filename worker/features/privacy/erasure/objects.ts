@@ -1,6 +1,5 @@
 import type { EntitlementId } from '#core/ids.ts';
-import { callEntitlement, calledBy, entitlementKeyOf } from '#features/entitlements/entitlement.ts';
-import { deleteCopy } from '#features/entitlements/store.ts';
+import { callEntitlement, calledBy, deleteCopy, entitlementKeyOf } from '#features/entitlements/entitlement.ts';
 import { askSession } from '#features/metered/session.ts';
 import type { Erasing } from '#platform/db/search/erasing.ts';
 import { listPossibleProducts } from './access.store.ts';

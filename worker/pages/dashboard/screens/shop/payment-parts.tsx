@@ -23,7 +23,7 @@ export interface Paid {
 export const refundedOf = ({ refunded = [] }: Paid): Amount | null =>
   refunded.length > 0 ? sumOf(refunded.map(({ amount }) => amount)) : null;
 
-/** What a refund can still send back. */
+/** Computes what a refund can still send back. */
 export function leftOf(payment: Paid): Amount {
   const paid = payment.overpaid ? sumOf([payment.price, payment.overpaid]) : payment.price;
   const refunded = refundedOf(payment);

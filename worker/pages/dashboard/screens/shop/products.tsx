@@ -129,34 +129,7 @@ export const PRODUCT: Definition = {
     const plan = published?.ok ? published.value : null;
     return (
       <>
-        <section>
-          <Facts
-            rows={[
-              ['Name', <bdi>{value.name}</bdi>],
-              ['State', stateOf(value, rails, plan)],
-              ['Sales of 30 days', sales.ok ? String(sales.value.total) : undefined],
-              ['What the buyer gets', value.description && <bdi>{value.description}</bdi>],
-              ['Price', amountOf(value.price)],
-              ['Payout wallet', value.payout_wallet],
-              ['Access', periodOf(value.access_period_days)],
-              ['Uses of one payment', value.usage_units === null ? undefined : `${value.usage_units} ${value.unit_name ?? ''}`],
-              ['Page for buyers', <a href={value.checkout_url}>{value.checkout_url}</a>],
-              ['Ways to pay', value.allowed_rails.map(railName).join(', ')],
-              ['Template id', value.product_id],
-              ['Your id', value.external_product_id && <bdi>{value.external_product_id}</bdi>],
-              ['Created', <Time at={value.created_at} />],
-            ]}
-          />
-          <p>
-            <a href={`/dashboard/payments?${new URLSearchParams({ ...params, mode })}`}>Its payments</a>
-            {value.status === 'active' && (
-              <>
-                {' · '}
-                <a href={`/p/${value.slug}/qr`}>QR sheet</a>
-              </>
-            )}
-          </p>
-        </section>
+        <ProductFacts screen={screen} product={value} state={stateOf(value, rails, plan)} sales={sales.ok ? sales.value.total : null} />
         {plan && isToPublish(plan) && <PlanForms screen={screen} />}
         {readiness.ok && <Readiness screen={screen} checks={readiness.value.checks} />}
         <ActSection screen={screen} act="save" title="Change">
@@ -212,6 +185,45 @@ export const PRODUCT: Definition = {
     unarchive: actOn('unarchiveProduct', 'The template is on sale again.'),
   },
 };
+
+interface ProductFactsTerms {
+  screen: Screen;
+  product: Product;
+  state: string;
+  /** null: unknown. */
+  sales: number | null;
+}
+
+const ProductFacts = ({ screen, product, state, sales }: ProductFactsTerms) => (
+  <section>
+    <Facts
+      rows={[
+        ['Name', <bdi>{product.name}</bdi>],
+        ['State', state],
+        ['Sales of 30 days', sales === null ? undefined : String(sales)],
+        ['What the buyer gets', product.description && <bdi>{product.description}</bdi>],
+        ['Price', amountOf(product.price)],
+        ['Payout wallet', product.payout_wallet],
+        ['Access', periodOf(product.access_period_days)],
+        ['Uses of one payment', product.usage_units === null ? undefined : `${product.usage_units} ${product.unit_name ?? ''}`],
+        ['Page for buyers', <a href={product.checkout_url}>{product.checkout_url}</a>],
+        ['Ways to pay', product.allowed_rails.map(railName).join(', ')],
+        ['Template id', product.product_id],
+        ['Your id', product.external_product_id && <bdi>{product.external_product_id}</bdi>],
+        ['Created', <Time at={product.created_at} />],
+      ]}
+    />
+    <p>
+      <a href={`/dashboard/payments?${new URLSearchParams({ product_id: product.product_id, mode: screen.mode })}`}>Its payments</a>
+      {product.status === 'active' && (
+        <>
+          {' · '}
+          <a href={`/p/${product.slug}/qr`}>QR sheet</a>
+        </>
+      )}
+    </p>
+  </section>
+);
 
 /** Publication of the plan that buyers subscribe to: the wallet signs, and its signature is confirmed here. */
 function PlanForms({ screen }: { screen: Screen }) {
