@@ -23,6 +23,7 @@ const PAGES = [
     'webhooks',
     'unmatched-and-refunds',
     'sandbox',
+    'sandbox-in-a-box',
     'go-live',
     'books-and-taxes',
     'without-an-sdk',
@@ -49,6 +50,7 @@ const blocks = blocksOf('sh');
 const ASIDE: Record<string, string> = {
   'npm ci': 'installs; the demo has a run of its own in the pipeline',
   'npm i @paylatch/sdk': 'installs; test/local/dev/fresh-projects.test.ts does',
+  'npm pack --workspace @paylatch/sandbox': 'builds a package; `npm run sdk:check` packs, installs and runs it',
   'npm test': 'this is it',
   'npm run dev': 'is running',
   '# TX_SIGNATURE': 'takes the signature of a wallet of your own',
