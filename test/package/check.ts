@@ -8,6 +8,7 @@ import { generatorChecks } from './generators.ts';
 import { packSdk } from './pack.ts';
 import { runtimeChecks } from './runtimes.ts';
 import { sandboxChecks } from './sandbox.ts';
+import { starterChecks } from './starters.ts';
 
 // Checks the archives that `npm publish` would upload: npm run sdk:check
 const home = mkdtempSync(join(tmpdir(), 'svc-sdk-check-'));
@@ -22,6 +23,7 @@ try {
     ...compilerChecks(home, archive),
     ...onRuntimes,
     ...generatorChecks(home),
+    ...starterChecks(home, archive),
     ...sandbox.checks,
   ]).finally(() => {
     end();

@@ -20,7 +20,10 @@ it('the package has the name of sdk/names.json and a changelog of its version', 
   expect(read('sdk/CHANGELOG.md')).toContain(`\n## ${version}\n`);
 });
 
-it.each([['sandbox', 'local/sandbox']])('the %s package has its name of sdk/names.json and a changelog of its version', (key, folder) => {
+it.each([
+  ['sandbox', 'local/sandbox'],
+  ['create', 'local/create'],
+])('the %s package has its name of sdk/names.json and a changelog of its version', (key, folder) => {
   const { name, version } = JSON.parse(read(`${folder}/package.json`));
   expect(name).toBe(JSON.parse(read('sdk/names.json'))[key]);
   expect(read(`${folder}/CHANGELOG.md`)).toContain(`\n## ${version}\n`);
