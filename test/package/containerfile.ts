@@ -1,7 +1,6 @@
-import { execFileSync } from 'node:child_process';
 import { cpSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { require } from './checks.ts';
+import { exec, require } from './checks.ts';
 
 export interface Container {
   env: Record<string, string>;
@@ -11,6 +10,9 @@ export interface Container {
   healthCheck: string;
   command: string[];
 }
+
+/** Undoes a setting of this repository's .npmrc, which npm hands to the scripts that it runs. */
+const OF_USER = { npm_config_strict_allow_scripts: 'false' };
 
 /** Steps of a Containerfile: instruction and its text, with continued lines joined. */
 function stepsIn(text: string): [instruction: string, rest: string][] {
@@ -22,15 +24,14 @@ function stepsIn(text: string): [instruction: string, rest: string][] {
 }
 
 /** Runs the steps of a Containerfile as a builder does, with `folder` as the home of its user, and returns what remains to be run. */
-export function runSteps(file: string, context: string, folder: string): Container {
+export async function runSteps(file: string, context: string, folder: string): Promise<Container> {
   const container: Container = { env: {}, user: 'root', ports: [], healthCheck: '', command: [] };
   for (const [instruction, rest] of stepsIn(readFileSync(file, 'utf8'))) {
     if (instruction === 'FROM') require(rest === 'node:22-slim', `another base: ${rest}`);
     else if (instruction === 'USER') container.user = rest;
     else if (instruction === 'WORKDIR') require(rest === '/home/node', `another folder: ${rest}`);
     else if (instruction === 'COPY') copy(rest, context, folder);
-    else if (instruction === 'RUN')
-      execFileSync('sh', ['-c', rest], { cwd: folder, env: { ...process.env, ...container.env }, stdio: 'pipe' });
+    else if (instruction === 'RUN') await exec('sh', ['-c', rest], { cwd: folder, env: { ...OF_USER, ...container.env } });
     else if (instruction === 'ENV') Object.assign(container.env, Object.fromEntries([rest.split('=') as [string, string]]));
     else if (instruction === 'EXPOSE') container.ports.push(rest);
     else if (instruction === 'HEALTHCHECK') container.healthCheck = rest.slice(rest.indexOf('CMD ') + 4);

@@ -50,7 +50,7 @@ async function installSandbox(home: string): Promise<Installed> {
   mkdirSync(folder);
   const archive = await packWorkspace('local/sandbox', join(home, 'packed-sandbox'));
   writeFileSync(join(folder, 'package.json'), '{"private":true}\n');
-  return { archive, folder, container: runSteps(join(HOME, 'Containerfile'), join(archive, '..'), folder) };
+  return { archive, folder, container: await runSteps(join(HOME, 'Containerfile'), join(archive, '..'), folder) };
 }
 
 function checkArchive({ archive, folder }: Installed): string {
