@@ -201,7 +201,7 @@ describe('code examples in a surrounding program', () => {
       after: "console.log('both verify');",
       prints: 'both verify',
     }),
-    setSpendControls: () => ({
+    'setSpendControls({': () => ({
       before: `${WALLET} import { ExactSvmScheme } from '@x402/svm';
         const real = globalThis.fetch;
         let status;
@@ -260,7 +260,7 @@ describe('code examples in a surrounding program', () => {
     }),
   };
   /** Examples that run in another test, with a service of its own. */
-  const ELSEWHERE = { createSessionFetch: 'test/clients/metered-session.test.ts' };
+  const ELSEWHERE = { createSessionFetch: 'test/clients/metered-session.test.ts', createPaymentPayload: 'test/package/sandbox.ts' };
 
   it('every code example has exactly one surrounding program', () => {
     const names = [...Object.keys(AROUND), ...Object.keys(ELSEWHERE)];
