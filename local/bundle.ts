@@ -92,8 +92,9 @@ export const WORKER_BUILD = {
   logLevel: 'error',
 } satisfies BuildOptions;
 
-export async function bundle(entry: string = ENTRY, outDir: string = OUT_DIR): Promise<Metafile> {
-  const { outputFiles, metafile } = await build({ ...WORKER_BUILD, entryPoints: [entry], outdir: outDir, write: false, metafile: true });
+export async function bundle(entry: string = ENTRY, outDir: string = OUT_DIR, options: BuildOptions = {}): Promise<Metafile> {
+  const written = { outdir: outDir, write: false, metafile: true } as const;
+  const { outputFiles, metafile } = await build({ ...WORKER_BUILD, ...options, entryPoints: [entry], ...written });
   mkdirSync(outDir, { recursive: true });
   for (const { path, contents } of outputFiles) {
     // A running service watches the files, so unchanged ones are skipped and changed ones replaced atomically.
@@ -102,8 +103,8 @@ export async function bundle(entry: string = ENTRY, outDir: string = OUT_DIR): P
     writeFileSync(draft, contents);
     renameSync(draft, path);
   }
-  const written = new Set(outputFiles.map(({ path }) => basename(path)));
-  for (const name of readdirSync(outDir)) if (!written.has(name) && !/\.\d+$/.test(name)) rmSync(join(outDir, name), { force: true });
+  const names = new Set(outputFiles.map(({ path }) => basename(path)));
+  for (const name of readdirSync(outDir)) if (!names.has(name) && !/\.\d+$/.test(name)) rmSync(join(outDir, name), { force: true });
   return metafile;
 }
 

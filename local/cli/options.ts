@@ -67,7 +67,7 @@ function readDatabases(text = '1'): number {
   return count;
 }
 
-function readPort(flag: string, text: string | undefined, fallback: number): number {
+export function readPort(flag: string, text: string | undefined, fallback: number): number {
   if (text === undefined || text === '') return fallback;
   const port = Number(text);
   if (!/^\d+$/.test(text) || port > 65_535) throw new Refusal(`${flag} wants a port from 0 to 65535, not "${text}".`);

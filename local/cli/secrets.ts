@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Refusal } from './options.ts';
 
 /** Secrets generated once per state directory and reused: stored accounts, keys and receipts depend on them. */
-interface LocalSecrets {
+export interface LocalSecrets {
   pepper: string;
   jwtKeys: string;
   receiptKeys: string;
@@ -58,6 +58,11 @@ const newKeys = (): Omit<LocalSecrets, 'merchant'> => ({
   rpcWebhookSecret: newSeed(),
 });
 
+export const newSecrets = (): LocalSecrets => ({
+  ...newKeys(),
+  merchant: { email: 'demo@svc.local', password: randomBytes(12).toString('base64url'), payoutSeed: newSeed() },
+});
+
 /** Returns the secrets of a state directory. The first call creates both. */
 export function openSecrets(stateDir: string): LocalSecrets {
   const path = join(stateDir, FILE);
@@ -71,8 +76,7 @@ export function openSecrets(stateDir: string): LocalSecrets {
   mkdirSync(stateDir, { recursive: true });
   // Excludes the directory from any repository.
   writeFileSync(join(stateDir, '.gitignore'), '*\n');
-  const merchant = { email: 'demo@svc.local', password: randomBytes(12).toString('base64url'), payoutSeed: newSeed() };
-  const secrets = { ...newKeys(), merchant };
+  const secrets = newSecrets();
   saveSecrets(stateDir, secrets);
   return secrets;
 }

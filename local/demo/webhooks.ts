@@ -7,7 +7,7 @@ import { check } from './narrator.ts';
 import type { Sale } from './purchase.ts';
 import type { DemoContext, Shop } from './shop.ts';
 
-interface Received {
+export interface Received {
   headers: Record<string, string>;
   body: string;
 }
@@ -83,12 +83,13 @@ export async function readMail({ api, narrator }: DemoContext, shop: Shop, { sec
   narrator.proven(`The same event, ${again.id}, as delivery ${received.filter(isTheSale).at(-1)!.headers['x-svc-delivery-id']}.`);
 }
 
-function verify({ headers, body }: Received, secret: string): Event {
+/** Verifies an event by both public libraries. Throws if one refuses. */
+export function verify({ headers, body }: Received, secret: string): Event {
   new Stripe('sk_not_used').webhooks.constructEvent(body, headers['x-svc-signature']!, secret);
   return new Webhook(secret).verify(body, headers) as Event;
 }
 
-async function waitFor<T>(read: () => T | undefined, otherwise: string): Promise<T> {
+export async function waitFor<T>(read: () => T | undefined, otherwise: string): Promise<T> {
   const deadline = Date.now() + ARRIVES_WITHIN_MS;
   for (;;) {
     const found = read();

@@ -3,6 +3,7 @@ import { Teardown } from '../cli/teardown.ts';
 import { Narrator } from '../demo/narrator.ts';
 import { playAgentThatBuys } from './agent-that-buys.ts';
 import { playApiPerRequest } from './api-per-request.ts';
+import { playExpress } from './express.ts';
 import { playMembershipNext } from './membership-next.ts';
 import { buildSdk } from './sdk.ts';
 import { type ExampleService, openService, type Stage } from './stage.ts';
@@ -17,6 +18,7 @@ interface Example {
 
 const EXAMPLES: Record<string, Example> = {
   'api-per-request': { sells: 'An API on Cloudflare Workers that agents pay for, one request at a time.', play: playApiPerRequest },
+  express: { sells: 'One route of an Express server, one request at a time.', play: playExpress },
   'agent-that-buys': {
     sells: 'An agent that opens its own account, buys a plan, and pays for API calls within a budget.',
     play: playAgentThatBuys,

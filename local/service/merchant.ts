@@ -37,7 +37,8 @@ export async function openDemoMerchant(api: Api, stateDir: string): Promise<Demo
   return { email, password, key, payoutWallet: payout.address, product };
 }
 
-async function signIn(api: Api, email: string, password: string): Promise<string> {
+/** Signs in, or registers the account of a new database. Returns a session token. */
+export async function signIn(api: Api, email: string, password: string): Promise<string> {
   const login = await api.call<{ token: string }>('POST', '/v1/auth/login', { body: { email, password } });
   if (login.status === 200) return login.body.token;
   const body = { email, password, display_name: DISPLAY_NAME };
@@ -49,9 +50,10 @@ async function signIn(api: Api, email: string, password: string): Promise<string
   throw new Error(`The demo merchant could not register: ${registered.status} ${JSON.stringify(registered.body)}`);
 }
 
-async function openKey(api: Api, token: string, known: string | undefined): Promise<string> {
+/** Returns the known key if the service still accepts it, else a new one. */
+export async function openKey(api: Api, token: string, known: string | undefined, terms = {}): Promise<string> {
   if (known !== undefined && (await api.call('GET', '/v1/account/me', { credential: known })).status === 200) return known;
-  const made = await api.must<{ raw_key: string }>('POST', '/v1/keys', { credential: token, body: { name: 'demo' } });
+  const made = await api.must<{ raw_key: string }>('POST', '/v1/keys', { credential: token, body: { name: 'demo', ...terms } });
   return made.raw_key;
 }
 

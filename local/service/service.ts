@@ -5,6 +5,7 @@ import { DEV_ASSETS_DIR } from '../cli/directories.ts';
 import { freePort } from '../cli/ports.ts';
 import { openSecrets, writeEnvFile } from '../cli/secrets.ts';
 import type { Teardown } from '../cli/teardown.ts';
+import { payingVariablesOf, variablesOf } from '../cli/variables.ts';
 import { clientOf } from '../outside/identity.ts';
 import { startOutside } from '../outside/outside.ts';
 import { PORTAL, PRICES } from '../outside/processor.ts';
@@ -71,13 +72,12 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   onProgress('Starting the service');
   const baseUrl = `http://127.0.0.1:${port}`;
   const envFile = writeEnvFile(stateDir, {
-    ...variablesOf(secrets),
+    ...variablesOf(secrets, baseUrl),
+    ...payingVariablesOf(secrets),
     TREASURY_WALLET: treasury,
     PRICE_URL: prices.url + PRICE_PATH,
-    DISCORD_REDIRECT_URI: `${baseUrl}/v1/docs`,
     RPC_URL: chain.url,
     LOCAL_CLOCK_URL: chain.url,
-    BASE_URL: baseUrl,
     ...(options.world ? await openWorld(baseUrl, teardown) : {}),
     ...options.variables,
   });
@@ -88,36 +88,6 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const { gaveUp } = await superviseWorker({ args, baseUrl, stateDir, teardown, onLine: options.onLine, onProblem });
   return { baseUrl, rpcUrl: chain.url, gaveUp };
 }
-
-const variablesOf = (secrets: ReturnType<typeof openSecrets>) => ({
-  PEPPER: secrets.pepper,
-  JWT_KEYS: secrets.jwtKeys,
-  RECEIPT_KEYS: secrets.receiptKeys,
-  EMAIL_LINK_KEYS: secrets.emailKeys,
-  SANDBOX_SEED: secrets.sandboxSeed,
-  OPERATOR_SECRET: secrets.operatorSecret,
-  SEAL_KEYS: secrets.sealKeys,
-  FACTOR_KEYS: secrets.factorKeys,
-  STAFF_FACTOR: 'optional',
-  CHALLENGE_KEYS: secrets.challengeKeys,
-  FEE_PAYER_KEYS: secrets.feePayerKeys,
-  CHANNEL_KEYS: secrets.channelKeys,
-  SUBSCRIPTION_KEYS: secrets.subscriptionKeys,
-  HANDOFF_SECRETS: secrets.handoffSecrets,
-  RPC_WEBHOOK_SECRET: secrets.rpcWebhookSecret,
-  // No bot runs locally. Developers act as the connector with the secrets in the state directory.
-  TELEGRAM_BOT_USERNAME: 'svc_local_bot',
-  TELEGRAM_CONNECTOR_SECRETS: secrets.telegramConnectorSecret,
-  DISCORD_CLIENT_ID: '000000000000000000',
-  DISCORD_CONNECTOR_SECRETS: secrets.discordConnectorSecret,
-  // Emails appear at /dev/mail.
-  MAIL_PROVIDER: 'local',
-  MAIL_FROM: 'svc <post@svc.local>',
-  ALLOW_INSECURE_WEBHOOKS: 'true',
-  DEMO_WALLET: 'true',
-  DEMO_SLUG: 'demo',
-  RATE_MULTIPLIER: '1000',
-});
 
 async function openWorld(baseUrl: string, teardown: Teardown): Promise<Record<string, string>> {
   const { url, close } = await startOutside({ webhookUrl: `${baseUrl}/v1/billing/webhooks/processor`, asks: true });

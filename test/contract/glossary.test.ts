@@ -10,7 +10,7 @@ const codeOf = (text: string): string =>
 
 const code = new Map([...sources].filter(([path]) => /\.tsx?$/.test(path)).map(([path, text]) => [path, codeOf(text)]));
 const tools = Object.entries(
-  import.meta.glob<string>(['../../{local,sdk/src}/**/*.ts', '!**/*.d.ts', '!../../sdk/src/generated/**'], {
+  import.meta.glob<string>(['../../{local,sdk/src}/**/*.ts', '!**/*.d.ts', '!../../sdk/src/generated/**', '!../../local/*/dist/**'], {
     query: '?raw',
     import: 'default',
     eager: true,

@@ -8,11 +8,14 @@ export const sources = new Map(
 /** Developer tools, the client package and the examples. They have no ranks and the same budgets. */
 const tools = new Map(
   Object.entries(
-    import.meta.glob<string>(['../../{local,sdk/src,examples}/**/*.{ts,tsx}', '!**/*.d.ts', '!../../sdk/src/generated/**'], {
-      query: '?raw',
-      import: 'default',
-      eager: true,
-    }),
+    import.meta.glob<string>(
+      ['../../{local,sdk/src,examples}/**/*.{ts,tsx}', '!**/*.d.ts', '!../../sdk/src/generated/**', '!../../local/*/dist/**'],
+      {
+        query: '?raw',
+        import: 'default',
+        eager: true,
+      },
+    ),
   ).map(([path, text]) => [path.slice(6), text]),
 );
 export const program = new Map([...sources, ...tools]);

@@ -46,9 +46,15 @@ const packageOf = (specifier: string): string =>
 
 describe('examples', () => {
   it('an example on the packages of the repository sells something, and its run ends with example ok', async () => {
-    const { code, stdout, stderr } = await runExample('api-per-request', 'agent-that-buys', 'streaming-tokens', 'telegram-channel');
+    const { code, stdout, stderr } = await runExample(
+      'api-per-request',
+      'express',
+      'agent-that-buys',
+      'streaming-tokens',
+      'telegram-channel',
+    );
     expect([code, stderr]).toEqual([0, '']);
-    expect(stdout.match(/^example ok$/gm)).toHaveLength(4);
+    expect(stdout.match(/^example ok$/gm)).toHaveLength(5);
     expect(stdout.trimEnd().split('\n').at(-1)).toBe('example ok');
   }, 240_000);
 

@@ -1,9 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { exec } from './checks.ts';
 
 export const ROOT = join(import.meta.dirname, '../..');
 const SDK = join(ROOT, 'sdk');
+const BIN_PATH = `${join(ROOT, 'node_modules/.bin')}:${process.env.PATH}`;
 const SOURCES = ['package.json', 'tsconfig.json', 'build.ts', 'README.md', 'CHANGELOG.md', 'src'];
 
 export interface Manifest {
@@ -28,9 +30,15 @@ export function packSdk(home: string): string {
   for (const name of SOURCES) cpSync(join(SDK, name), join(copy, name), { recursive: true });
   cpSync(join(ROOT, 'LICENSE'), join(home, 'pack/LICENSE'));
   symlinkSync(join(ROOT, 'node_modules'), join(home, 'pack/node_modules'));
-  const path = `${join(ROOT, 'node_modules/.bin')}:${process.env.PATH}`;
-  execFileSync('npm', ['pack', '--pack-destination', home], { cwd: copy, env: { ...process.env, PATH: path }, stdio: 'pipe' });
+  execFileSync('npm', ['pack', '--pack-destination', home], { cwd: copy, env: { ...process.env, PATH: BIN_PATH }, stdio: 'pipe' });
   return join(home, readdirSync(home).find((name) => name.endsWith('.tgz'))!);
+}
+
+/** Packs a workspace as `npm publish` does, with its build. Returns the path of the archive. */
+export async function packWorkspace(workspace: string, destination: string): Promise<string> {
+  mkdirSync(destination, { recursive: true });
+  await exec('npm', ['pack', '--workspace', workspace, '--pack-destination', destination], { cwd: ROOT, env: { PATH: BIN_PATH } });
+  return join(destination, readdirSync(destination).find((name) => name.endsWith('.tgz'))!);
 }
 
 /** Creates an empty project and installs the archive there as a user does. `linked` packages come from the repository. */

@@ -7,7 +7,7 @@ import { entries, newProject, ROOT } from './pack.ts';
 import { startMockApi } from './run/mock-api.ts';
 
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
-const NODE_22 = join(ROOT, 'test/package/node_modules/.bin/node');
+export const NODE_22 = join(ROOT, 'test/package/node_modules/.bin/node');
 const NODE_24 = join(ROOT, 'node_modules/node/bin/node');
 const bin = (name: string): string => join(ROOT, 'node_modules/.bin', name);
 const DENO = ['run', '--no-config', '--node-modules-dir=manual', '--allow-net', '--allow-env', '--allow-read', '--allow-sys'];

@@ -20,6 +20,15 @@ it('the package has the name of sdk/names.json and a changelog of its version', 
   expect(read('sdk/CHANGELOG.md')).toContain(`\n## ${version}\n`);
 });
 
+it.each([
+  ['sandbox', 'local/sandbox'],
+  ['create', 'local/create'],
+])('the %s package has its name of sdk/names.json and a changelog of its version', (key, folder) => {
+  const { name, version } = JSON.parse(read(`${folder}/package.json`));
+  expect(name).toBe(JSON.parse(read('sdk/names.json'))[key]);
+  expect(read(`${folder}/CHANGELOG.md`)).toContain(`\n## ${version}\n`);
+});
+
 it('the README states the versions of Node that the package and its first example need', () => {
   const [{ engines }, service] = [JSON.parse(read('sdk/package.json')), JSON.parse(read('package.json'))];
   expect(read('sdk/README.md')).toContain(`| Node ${engines.node.replace('>=', '')} and later | \`import\` and \`require()\``);

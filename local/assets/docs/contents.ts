@@ -6,7 +6,7 @@ interface Chapter {
 
 /** Pages of `/docs` in reading order. Every file under docs/ is one of them. */
 export const CHAPTERS: readonly Chapter[] = [
-  { title: 'Begin', pages: ['quickstart', 'sandbox', 'go-live', 'discovery'] },
+  { title: 'Begin', pages: ['quickstart', 'sandbox', 'sandbox-in-a-box', 'go-live', 'discovery'] },
   {
     title: 'Sell',
     pages: [

@@ -23,6 +23,7 @@ const PAGES = [
     'webhooks',
     'unmatched-and-refunds',
     'sandbox',
+    'sandbox-in-a-box',
     'go-live',
     'books-and-taxes',
     'without-an-sdk',
@@ -49,6 +50,7 @@ const blocks = blocksOf('sh');
 const ASIDE: Record<string, string> = {
   'npm ci': 'installs; the demo has a run of its own in the pipeline',
   'npm i @paylatch/sdk': 'installs; test/local/dev/fresh-projects.test.ts does',
+  'npm pack --workspace @paylatch/sandbox': 'builds a package; `npm run sdk:check` packs, installs and runs it',
   'npm test': 'this is it',
   'npm run dev': 'is running',
   '# TX_SIGNATURE': 'takes the signature of a wallet of your own',
@@ -199,7 +201,7 @@ describe('code examples in a surrounding program', () => {
       after: "console.log('both verify');",
       prints: 'both verify',
     }),
-    setSpendControls: () => ({
+    'setSpendControls({': () => ({
       before: `${WALLET} import { ExactSvmScheme } from '@x402/svm';
         const real = globalThis.fetch;
         let status;
@@ -258,7 +260,7 @@ describe('code examples in a surrounding program', () => {
     }),
   };
   /** Examples that run in another test, with a service of its own. */
-  const ELSEWHERE = { createSessionFetch: 'test/clients/metered-session.test.ts' };
+  const ELSEWHERE = { createSessionFetch: 'test/clients/metered-session.test.ts', createPaymentPayload: 'test/package/sandbox.ts' };
 
   it('every code example has exactly one surrounding program', () => {
     const names = [...Object.keys(AROUND), ...Object.keys(ELSEWHERE)];
