@@ -2,7 +2,7 @@ import type { MadeCall } from './operations.ts';
 
 const SHOWN_MAX = 65_536;
 
-const pretty = (body: string): string => {
+export const prettyJson = (body: string): string => {
   try {
     return JSON.stringify(JSON.parse(body), null, 2);
   } catch {
@@ -28,7 +28,7 @@ export const ApiSection = ({ calls, baseUrl }: { calls: readonly MadeCall[]; bas
           {String(call.status)} · {call.requestId}
         </p>
         <pre tabindex={0}>{curlOf(baseUrl, call)}</pre>
-        {call.body !== '' && <pre tabindex={0}>{pretty(call.body).slice(0, SHOWN_MAX)}</pre>}
+        {call.body !== '' && <pre tabindex={0}>{prettyJson(call.body).slice(0, SHOWN_MAX)}</pre>}
       </section>
     ))}
   </details>
