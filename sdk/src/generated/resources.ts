@@ -769,7 +769,7 @@ export interface AccountResource {
   /** Returns the current totals of the account, separately for each asset. */
   getSummary(options?: CallOptions): Promise<Answer<AccountSummary>>;
 
-  /** Finds up to 20 objects by id or signature, else by the `q` of the lists that you may read: words in their 2,000 newest. */
+  /** Finds up to 20 objects by id or signature, else products by name and others by the `q` of their lists: words in the 2,000 newest. */
   search(query: SearchQuery, options?: CallOptions): Promise<Answer<SearchPage>>;
 }
 
