@@ -18,7 +18,7 @@ describe('payment and receipt screens', () => {
     expect(list.text).toContain(`href="/dashboard/payments/${payment.payment_id}"`);
     expect(list.text).toContain('<bdi>user-42</bdi>');
     const one = await browser.get(`/dashboard/payments/${payment.payment_id}`);
-    expect(operationsOn(one.text)).toEqual(['getAccount', 'listAccounts', 'getPayment', 'getWebhookTimeline']);
+    expect(operationsOn(one.text)).toEqual(['getPayment', 'getWebhookTimeline', 'getAccount', 'listAccounts']);
     expect(one.text).toContain('payment.confirmed');
     expect(one.text).toContain(`href="/dashboard/receipts/${body.receipt_id}"`);
     const receipt = await browser.get(`/dashboard/receipts/${body.receipt_id}`);
@@ -79,6 +79,11 @@ describe('key screens', () => {
     const made = await browser.post('/dashboard/keys/new', { act: 'create', name: 'weather server', permissions: 'execute', scopes: '' });
     const raw = /svc_live_[\w-]+/.exec(made.text)?.[0] ?? '';
     expect([made.status, raw.length > 20]).toEqual([200, true]);
+    expect([made.text.includes('value="create"'), made.text.includes('<a href="/dashboard/keys">Back to the keys</a>')]).toEqual([
+      false,
+      true,
+    ]);
+    expect((await browser.get('/dashboard/keys/new?mode=sandbox')).text).toContain('This is a test key');
     const list = await browser.get('/dashboard/keys');
     expect(list.text).not.toContain(raw);
     const id = /href="\/dashboard\/keys\/([0-9a-f-]{36})"><bdi>weather server/.exec(list.text)?.[1] ?? '';
@@ -86,7 +91,8 @@ describe('key screens', () => {
     const narrowed = { act: 'update', name: 'weather server', scopes: 'consume:write', allowed_ips: '203.0.113.0/24', expires_at: '' };
     expect((await browser.post(path, { ...narrowed, allowed_ips: '0.0.0.0/0' })).status).toBe(422);
     expect((await browser.post(path, narrowed)).location).toBe(path);
-    expect((await browser.get(path)).text).toContain('<dd>203.0.113.0/24</dd>');
+    const { text } = await browser.get(path);
+    for (const fact of ['203.0.113.0/24', 'live key', 'read and write']) expect(text).toContain(`<dd>${fact}</dd>`);
     const rolled = await browser.post(path, { act: 'roll', overlap_hours: '24' });
     expect(/svc_live_[\w-]+/.exec(rolled.text)?.[0]).not.toBe(raw);
     expect((await browser.get(path)).text).not.toContain('value="roll"');
@@ -120,7 +126,7 @@ describe('webhook screens', () => {
     expect((await browser.post(path, { act: 'test' })).location).toBe(path);
     const { text } = await browser.get(path);
     expect(text).toContain('The test failed: the endpoint did not answer.');
-    expect(text).toContain('<dd>no event was sent yet</dd>');
+    expect(text).toContain('<dd>no event was delivered yet</dd>');
     const delivery = /href="(\/dashboard\/webhooks\/deliveries\/\d+)"/.exec(text)?.[1] ?? '';
     expect((await browser.get(delivery)).text).toContain('value="replay"');
     expect((await browser.post(path, { act: 'rotate', overlap_hours: '24' })).text).toMatch(/whsec_/);

@@ -63,7 +63,7 @@ export const DELIVERY: Definition = {
             caption="Attempts"
             head={['When', 'Response', 'Took']}
             rows={value.attempts.map(({ at, response_status: status, response_ms: ms, error }) => [
-              <Time at={at} />,
+              <Time at={at} hasSeconds />,
               status ?? error,
               ms !== undefined && `${ms} ms`,
             ])}

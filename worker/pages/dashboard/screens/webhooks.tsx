@@ -1,4 +1,5 @@
 import { DAY, HOUR, iso } from '#core/time.ts';
+import { PAGE_ASSETS } from '../../assets.ts';
 import { acted, idempotent, notFound } from '../frame/acts.ts';
 import { ActForm, ActSection, SelectField, shownOnce, Table, TextField } from '../frame/fields.tsx';
 import { Time } from '../frame/format.tsx';
@@ -53,7 +54,7 @@ const shownSecret = (answer: Answer<{ secret: string }>): Acted =>
 
 const healthOf = ({ status, disabled_reason: reason, failing_since: since, disables_at: disables, last_success_at: success }: Endpoint) => {
   if (status === 'disabled') return `disabled (${(reason ?? 'by you').replaceAll('_', ' ')})`;
-  if (since === undefined) return success === undefined ? 'no event was sent yet' : 'working';
+  if (since === undefined) return success === undefined ? 'no event was delivered yet' : 'working';
   return (
     <>
       fails since <Time at={since} />
@@ -85,6 +86,7 @@ const Settings = ({ endpoint, ...terms }: { screen: Screen; act: string; endpoin
 export const WEBHOOKS: Definition = {
   path: '/dashboard/webhooks',
   title: 'Webhooks',
+  scripts: [PAGE_ASSETS.dashboard],
   body: listBody<Endpoint>({
     operation: 'listWebhookEndpoints',
     filters: [],
@@ -141,6 +143,7 @@ const named = ({ c, mode }: Screen) => ({ params: { endpoint_id: c.req.param('en
 export const ENDPOINT: Definition = {
   path: '/dashboard/webhooks/:endpoint_id',
   title: 'Webhook endpoint',
+  scripts: [PAGE_ASSETS.dashboard],
   async body(screen) {
     const { c, operations, mode } = screen;
     const id = c.req.param('endpoint_id') ?? '';
