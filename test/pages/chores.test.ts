@@ -93,6 +93,7 @@ describe('chores of a merchant, by clicks alone', () => {
     expect(await findViolations(page)).toEqual([]);
     await shoot('65-key-rolled');
     const second = await page.locator('.once code').innerText();
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await press(page, 'Copy');
     await page.getByRole('button', { name: /^(Copied|Copy the marked text)$/ }).waitFor();
     expect(await page.evaluate('String(getSelection()) || navigator.clipboard.readText()')).toBe(second);

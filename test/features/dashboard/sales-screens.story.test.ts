@@ -171,6 +171,7 @@ describe('webhook screens', () => {
     expect(location).not.toBe(path);
     const { text } = await browser.get(location!);
     expect(text).toContain('This new delivery sends the event again.');
+    expect(text).toContain(`<bdi>${made.url}</bdi></a>`);
     expect(text).toContain(`<a href="${path}">${tested.delivery_id}</a>`);
   });
 

@@ -21,7 +21,7 @@ function addCopying(button: HTMLButtonElement, read: () => Promise<string>, show
   });
 }
 
-/** Opens the contents beside the page. A narrow screen begins with the page itself. */
+/** Opens the contents on a wide screen. A narrow screen begins with the page itself. */
 const contents = document.querySelector<HTMLDetailsElement>('.contents details');
 if (contents) contents.open = matchMedia('(min-width: 60rem)').matches;
 

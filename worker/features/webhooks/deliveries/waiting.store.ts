@@ -2,7 +2,7 @@ import { and, eq, type SQL, sql } from 'drizzle-orm';
 import { PROBE_EVERY_MS } from '#core/limits.ts';
 import { MINUTE } from '#core/time.ts';
 import type { Scope, Shard, Tenant } from '#platform/context.ts';
-import { boundId } from '#platform/db/among.ts';
+import { boundId, setOf } from '#platform/db/among.ts';
 import { rowsOf } from '#platform/db/page.ts';
 import { cursors } from '#platform/db/tables/candidates.ts';
 import { type Delivery, type Endpoint, webhookDeliveries } from '#platform/db/tables/webhooks.ts';
@@ -90,7 +90,7 @@ export const bringForward = ({ db, wallNow }: Shard, endpoint: Endpoint, ids: nu
     .set({ nextAttemptAt: wallNow })
     .where(
       sql`${rowsOf(webhookDeliveries, endpoint)} AND ${eq(webhookDeliveries.endpointId, endpoint.id)}
-        AND id IN (SELECT value FROM json_each(${JSON.stringify(ids)})) AND ${isWaiting} AND next_attempt_at > ${wallNow}
+        AND id IN ${setOf(ids)} AND ${isWaiting} AND next_attempt_at > ${wallNow}
         AND lease_until <= ${wallNow}`,
     )
     .returning(KEY_COLUMNS);

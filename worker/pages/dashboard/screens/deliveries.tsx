@@ -17,12 +17,13 @@ interface SentDelivery extends Delivery {
 
 const pathOf = (deliveryId: number): string => `/dashboard/webhooks/deliveries/${deliveryId}`;
 
-/** URL of the endpoint, which a delivery names once it has a request. */
-const EndpointLink = ({ screen, delivery: { endpoint_id: id, request } }: { screen: Screen; delivery: SentDelivery }) => (
-  <a href={linkTo(screen, `/dashboard/webhooks/${id}`)}>
-    <bdi>{request?.url ?? id}</bdi>
-  </a>
-);
+/** URL of the endpoint. A delivery names it once it has a request. */
+async function findUrl({ operations, mode }: Screen, { endpoint_id: id, request }: SentDelivery): Promise<string> {
+  if (request) return request.url;
+  const input = { query: { per_page: '100', mode } };
+  const endpoints = await operations.call<{ items: { endpoint_id: string; url: string }[] }>('listWebhookEndpoints', input);
+  return (endpoints.ok && endpoints.value.items.find((one) => one.endpoint_id === id)?.url) || id;
+}
 
 const SentRequest = ({ url, headers, body }: NonNullable<SentDelivery['request']>) => (
   <section>
@@ -44,13 +45,19 @@ export const DELIVERY: Definition = {
     });
     if (!sent.ok) return sent;
     const { value } = sent;
+    const url = await findUrl(screen, value);
     return (
       <>
         <section>
           <Facts
             rows={[
               ['Event', <a href={linkTo(screen, `/dashboard/webhooks/events/${value.event_id}`)}>{value.event_type}</a>],
-              ['Endpoint', <EndpointLink screen={screen} delivery={value} />],
+              [
+                'Endpoint',
+                <a href={linkTo(screen, `/dashboard/webhooks/${value.endpoint_id}`)}>
+                  <bdi>{url}</bdi>
+                </a>,
+              ],
               ['Status', value.status],
               ['Repeats', value.replay_of && <a href={linkTo(screen, pathOf(value.replay_of))}>{value.replay_of}</a>],
               ['Next attempt', value.next_attempt_at && <Time at={value.next_attempt_at} />],
