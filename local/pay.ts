@@ -12,7 +12,7 @@ import { Api } from './cli/api.ts';
 import { Refusal } from './cli/options.ts';
 import { sign, WalletChain } from './demo/wallet.ts';
 
-const USAGE = 'npm run pay -- <address of a checkout page, or of a route that agents pay for> [--chain http://127.0.0.1:8899]';
+const USAGE = 'npm run pay -- <address of a checkout page, or of a route that agents pay for> [--rpc http://127.0.0.1:8899]';
 const PLAY_MONEY_UNITS = 1_000_000_000_000n;
 const PATIENCE_MS = 30_000;
 const DEVNET = 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1';
@@ -24,9 +24,10 @@ interface Payment {
 }
 
 function readOrder(args: string[]): { address: URL; chainUrl: string } {
-  const { values, positionals } = parseArgs({ args, allowPositionals: true, options: { chain: { type: 'string' } } });
+  const { values, positionals } = parseArgs({ args, allowPositionals: true, options: { rpc: { type: 'string' } } });
   const address = positionals.length === 1 && URL.canParse(positionals[0]!) ? new URL(positionals[0]!) : null;
-  const chain = new URL(values.chain ?? `http://127.0.0.1:${process.env.CHAIN_PORT || 8899}`);
+  const chain = new URL(values.rpc ?? `http://127.0.0.1:${process.env.CHAIN_PORT || 8899}`);
+  if (positionals.length > 1) throw new Refusal(`Expected one URL, not ${positionals.length}. --rpc names the node.\nUsage: ${USAGE}`);
   if (!address) throw new Refusal(`The URL is missing.\nUsage: ${USAGE}`);
   if (chain.hostname !== '127.0.0.1') throw new Refusal('Play money exists only on a local chain.');
   return { address, chainUrl: chain.origin };

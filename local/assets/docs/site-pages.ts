@@ -19,6 +19,13 @@ const shell = (command: string): string => `\`\`\`sh\n${command}\n\`\`\``;
 /** Markdown of `/docs`. A heading may end with the id that its links use. */
 export const indexMarkdown = (): string => `# Documentation
 
+The service sells access to what you offer, and buyers pay straight to your Solana wallet, in USDC or SOL. It confirms each payment, grants
+access and signs a receipt. It holds no money and no keys. Three ways to sell:
+
+- A page without code: [the dashboard](/docs/dashboard) makes a checkout page, and you send its link to buyers.
+- An app with a server: create products and grant access with [the API](#first-sale), and hear of payments by [webhooks](/docs/webhooks).
+- An API for agents: sell [single requests](/docs/pay-per-request) to any x402 client.
+
 ${[{ id: 'first-sale', title: 'Your first sale' }, ...JOURNEYS].map(({ id, title }) => `[${title}](#${id})`).join(' · ')}
 
 - [API reference](/v1/docs), with requests to send from the page, and the [OpenAPI 3.1 document](/v1/openapi.json) itself
@@ -55,7 +62,7 @@ An agent without a person starts with \`POST /v1/access/agent-bootstrap\`: every
 ## Readiness
 
 \`GET /v1/access/setup/readiness\` lists the missing requirements of a sale. Each failing check has a \`fix\`: the call that resolves it.
-While a blocking check fails, \`ready\` is false.
+While a blocking check fails, \`ready\` is false. The dashboard says the same at each template.
 
 ${Object.entries(CHECKS)
   .map(([code, meaning]) => `### \`${code}\`\n\n${meaning}`)

@@ -578,7 +578,7 @@ export interface WebhookEndpointsResource {
   /** Creates a new secret. The old one also signs for a limited time. */
   rotateSecret(endpointId: string, body?: RotateSecretRequest, options?: CallOptions): Promise<Answer<WebhookEndpointWithSecret>>;
 
-  /** Delivers missed events again: at most 90 days back and 20,000 events per call, oldest first. Repeat until `scheduled` is 0. */
+  /** Delivers missed events again, and waiting retries now: at most 90 days back and 20,000 events per call, oldest first. Repeat until `scheduled` is 0. */
   recover(endpointId: string, body: RecoverWebhookRequest, options?: CallOptions): Promise<Answer<WebhookRecovery>>;
 
   /** Sends the example of an event type now, signed and with `"test": true`, also to a disabled endpoint. Appears in no event list. */
@@ -769,7 +769,7 @@ export interface AccountResource {
   /** Returns the current totals of the account, separately for each asset. */
   getSummary(options?: CallOptions): Promise<Answer<AccountSummary>>;
 
-  /** Finds up to 20 objects by id or signature, else by the `q` of the lists that you may read: words in their 2,000 newest. */
+  /** Finds up to 20 objects by id or signature, else products by name and others by the `q` of their lists: words in the 2,000 newest. */
   search(query: SearchQuery, options?: CallOptions): Promise<Answer<SearchPage>>;
 }
 

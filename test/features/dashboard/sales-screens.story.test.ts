@@ -18,7 +18,7 @@ describe('payment and receipt screens', () => {
     expect(list.text).toContain(`href="/dashboard/payments/${payment.payment_id}"`);
     expect(list.text).toContain('<bdi>user-42</bdi>');
     const one = await browser.get(`/dashboard/payments/${payment.payment_id}`);
-    expect(operationsOn(one.text)).toEqual(['getAccount', 'listAccounts', 'getPayment', 'getWebhookTimeline']);
+    expect(operationsOn(one.text)).toEqual(['getPayment', 'getWebhookTimeline', 'getAccount', 'listAccounts']);
     expect(one.text).toContain('payment.confirmed');
     expect(one.text).toContain(`href="/dashboard/receipts/${body.receipt_id}"`);
     const receipt = await browser.get(`/dashboard/receipts/${body.receipt_id}`);
@@ -79,6 +79,11 @@ describe('key screens', () => {
     const made = await browser.post('/dashboard/keys/new', { act: 'create', name: 'weather server', permissions: 'execute', scopes: '' });
     const raw = /svc_live_[\w-]+/.exec(made.text)?.[0] ?? '';
     expect([made.status, raw.length > 20]).toEqual([200, true]);
+    expect([made.text.includes('value="create"'), made.text.includes('<a href="/dashboard/keys">Back to the keys</a>')]).toEqual([
+      false,
+      true,
+    ]);
+    expect((await browser.get('/dashboard/keys/new?mode=sandbox')).text).toContain('This is a test key');
     const list = await browser.get('/dashboard/keys');
     expect(list.text).not.toContain(raw);
     const id = /href="\/dashboard\/keys\/([0-9a-f-]{36})"><bdi>weather server/.exec(list.text)?.[1] ?? '';
@@ -86,7 +91,8 @@ describe('key screens', () => {
     const narrowed = { act: 'update', name: 'weather server', scopes: 'consume:write', allowed_ips: '203.0.113.0/24', expires_at: '' };
     expect((await browser.post(path, { ...narrowed, allowed_ips: '0.0.0.0/0' })).status).toBe(422);
     expect((await browser.post(path, narrowed)).location).toBe(path);
-    expect((await browser.get(path)).text).toContain('<dd>203.0.113.0/24</dd>');
+    const { text } = await browser.get(path);
+    for (const fact of ['203.0.113.0/24', 'live key', 'read and write']) expect(text).toContain(`<dd>${fact}</dd>`);
     const rolled = await browser.post(path, { act: 'roll', overlap_hours: '24' });
     expect(/svc_live_[\w-]+/.exec(rolled.text)?.[0]).not.toBe(raw);
     expect((await browser.get(path)).text).not.toContain('value="roll"');
@@ -119,11 +125,67 @@ describe('webhook screens', () => {
     const path = `/dashboard/webhooks/${id}`;
     expect((await browser.post(path, { act: 'test' })).location).toBe(path);
     const { text } = await browser.get(path);
+    expect(text).toContain('The test failed: the endpoint did not answer.');
+    expect(text).toContain('<dd>no event was delivered yet</dd>');
     const delivery = /href="(\/dashboard\/webhooks\/deliveries\/\d+)"/.exec(text)?.[1] ?? '';
     expect((await browser.get(delivery)).text).toContain('value="replay"');
     expect((await browser.post(path, { act: 'rotate', overlap_hours: '24' })).text).toMatch(/whsec_/);
     expect((await browser.get(path)).text).not.toMatch(/whsec_[\w+/=-]{20}/);
     expect((await browser.post(path, { act: 'status', status: 'disabled' })).location).toBe(path);
     expect((await browser.get(path)).text).toContain('disabled (by merchant)');
+  });
+
+  it('an endpoint says how many events a recovery sends, and when each waiting one is due', async () => {
+    const owner = await w.merchant();
+    const made = { url: 'https://hooks.example.com/svc', event_types: ['payment.*'] };
+    const { body } = await w.call('POST', '/v1/webhooks/endpoints', { key: owner.key, body: made });
+    const path = `/dashboard/webhooks/${body.endpoint_id}`;
+    const browser = await signedIn(owner.email);
+    const recover = async () => {
+      const since = /<option value="([^"]+)"[^>]*>the last four days/.exec((await browser.get(path)).text)?.[1] ?? '';
+      expect((await browser.post(path, { act: 'recover', since })).location).toBe(path);
+      return (await browser.get(path)).text;
+    };
+    expect(await recover()).toContain('No event was sent: the endpoint missed none since then');
+    await w.connect(await w.product(owner));
+    await w.deliver();
+    await w.attempt();
+    const due = Date.now() + 7_200_000;
+    await w.env.DB.prepare("UPDATE webhook_deliveries SET failures = json_set(failures, '$[0].at', 1), next_attempt_at = ?")
+      .bind(due)
+      .run();
+    expect((await browser.get(path)).text).toContain(`data-name="Next attempt"><time datetime="${new Date(due).toISOString()}"`);
+    expect(await recover()).toContain('Events on their way again: 1.');
+  });
+
+  it('a replay leads to the new delivery, which names the endpoint by its URL and the delivery that it repeats', async () => {
+    const owner = await w.merchant();
+    const made = { url: 'https://hooks.example.com/svc' };
+    const { body } = await w.call('POST', '/v1/webhooks/endpoints', { key: owner.key, body: made });
+    const browser = await signedIn(owner.email);
+    const { body: tested } = await w.call('POST', `/v1/webhooks/endpoints/${body.endpoint_id}/test`, { key: owner.key, body: {} });
+    const path = `/dashboard/webhooks/deliveries/${tested.delivery_id}`;
+    expect((await browser.get(path)).text).toContain(`<bdi>${made.url}</bdi></a>`);
+    const { location } = await browser.post(path, { act: 'replay' });
+    expect(location).toMatch(/^\/dashboard\/webhooks\/deliveries\/\d+$/);
+    expect(location).not.toBe(path);
+    const { text } = await browser.get(location!);
+    expect(text).toContain('This new delivery sends the event again.');
+    expect(text).toContain(`<bdi>${made.url}</bdi></a>`);
+    expect(text).toContain(`<a href="${path}">${tested.delivery_id}</a>`);
+  });
+
+  it('the URL and the events of an endpoint are changed by a form, and an unknown event is named at its field', async () => {
+    const owner = await w.merchant();
+    const { body } = await w.call('POST', '/v1/webhooks/endpoints', { key: owner.key, body: { url: 'https://hooks.example.com/old' } });
+    const path = `/dashboard/webhooks/${body.endpoint_id}`;
+    const browser = await signedIn(owner.email);
+    const form = { act: 'update', url: 'https://hooks.example.com/new', event_types: 'payment.*, receipt.created' };
+    expect((await browser.post(path, form)).location).toBe(path);
+    const { text } = await browser.get(path);
+    expect(text).toContain('<bdi>https://hooks.example.com/new</bdi>');
+    expect(text).toContain('<dd>payment.*, receipt.created</dd>');
+    const refused = await browser.post(path, { ...form, event_types: 'payments' });
+    expect([refused.status, refused.text.includes('href="#update-event_types')]).toEqual([422, true]);
   });
 });

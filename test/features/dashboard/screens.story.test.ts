@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { isWithoutKey } from '../../../worker/pages/dashboard/frame/api-section.tsx';
 import { OPERATIONS } from '../../../worker/pages/dashboard/frame/operations.ts';
 import { nameOf, targets } from '../../support/clients/document.ts';
 import { openBrowser } from '../../support/clients/oauth.ts';
@@ -104,7 +105,7 @@ describe('team screen', () => {
     const bob = await addMember(w, owner, 'viewer');
     const browser = await signedIn(owner.email);
     const { text } = await browser.get('/dashboard/team');
-    expect(operationsOn(text)).toEqual(['getAccount', 'listAccounts', 'listMembers', 'listInvitations']);
+    expect(operationsOn(text)).toEqual(['listMembers', 'listInvitations', 'getAccount', 'listAccounts']);
 
     const key = fieldOf(text, 'invite', 'idempotency_key');
     const form = { act: 'invite', idempotency_key: key, email: 'new@example.com', role: 'support' };
@@ -317,6 +318,17 @@ describe('public API alone', () => {
   it('each operation of the pages is one of the document, with its path', async () => {
     const published = new Map(targets.map((target) => [target.operation.operationId, nameOf(target)]));
     for (const [id, route] of Object.entries(OPERATIONS)) expect([id, published.get(id)]).toEqual([id, route]);
+  });
+
+  it('a call is shown with a key, or with a token where the document allows no key', async () => {
+    for (const target of targets.filter(({ operation }) => operation.operationId && Object.hasOwn(OPERATIONS, operation.operationId))) {
+      const takesKey = JSON.stringify(target.operation.security ?? []).includes('apiKey');
+      expect([nameOf(target), isWithoutKey(nameOf(target))]).toEqual([nameOf(target), !takesKey]);
+    }
+    const { text } = await (await signedIn((await w.merchant()).email)).get('/dashboard/team');
+    expect(text).toContain('/v1/account/me&quot; -H &quot;X-Svc-Key: $SVC_KEY&quot;</pre>');
+    expect(text).toContain('/v1/account/members&quot; -H &quot;Authorization: Bearer $SVC_TOKEN&quot;</pre>');
+    expect(text).toContain('<code>$SVC_KEY</code> is an <a href="/docs/keys-for-servers">API key</a>');
   });
 
   it('the calls of a page count in a bucket of their own, and not in the requests of the plan', async () => {

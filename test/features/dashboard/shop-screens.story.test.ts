@@ -24,14 +24,7 @@ describe('template screens', () => {
     const path = (await browser.post('/dashboard/templates/new', form)).location ?? '';
     expect(path).toMatch(/^\/dashboard\/templates\/[0-9a-f-]{36}$/);
     const one = await browser.get(path);
-    expect(operationsOn(one.text)).toEqual([
-      'getAccount',
-      'listAccounts',
-      'listRailSettings',
-      'getProduct',
-      'getReadiness',
-      'listPayments',
-    ]);
+    expect(operationsOn(one.text)).toEqual(['listRailSettings', 'getProduct', 'getReadiness', 'listPayments', 'getAccount', 'listAccounts']);
     expect(one.text).toContain('<dd>12.5 USDC</dd>');
     expect((await browser.get('/dashboard/templates')).text).toContain('>On sale</td>');
 
@@ -222,16 +215,20 @@ describe('customer screens', () => {
     const path = /href="(\/dashboard\/customers\/[0-9a-f-]{36})"><bdi>user-&lt;42&gt;/.exec(list.text)?.[1] ?? '';
     const { text } = await browser.get(path);
     expect(operationsOn(text)).toEqual([
-      ...['getAccount', 'listAccounts', 'getCustomer', 'getCustomerState', 'getCustomerTimeline', 'listProducts'],
+      ...['getCustomer', 'getCustomerState', 'getCustomerTimeline', 'listProducts', 'getAccount', 'listAccounts'],
     ]);
     expect(text).toContain('>yes</td>');
     expect(text).toContain('>payment.confirmed<');
+    expect(text).toMatch(/data-name="When"><time [^>]+>\d{4}-\d\d-\d\d, \d\d:\d\d:\d\d UTC</);
+    expect(text).toContain(`<code>${path.split('/').at(-1)}</code> <button type="button" class="copy" hidden="">`);
+    expect(text).not.toContain('<dt>Emails</dt>');
+    expect(text).not.toContain('<dt>Metadata</dt>');
     expect((await browser.get(`/dashboard/payments?customer_id=${path.split('/').at(-1)}`)).text).toContain(payment.payment_id);
     expect((await browser.get(`/dashboard/receipts?customer_id=${path.split('/').at(-1)}`)).text).toContain('/dashboard/receipts/');
     const portal = await browser.post(path, { act: 'portal', idempotency_key: fieldOf(text, 'portal', 'idempotency_key') });
     expect(portal.text).toMatch(/<code>https:\/\/svc\.test\/me\/enter\?token=[\w.-]+<\/code>/);
     const found = await browser.get(`/dashboard/search?q=${payment.payment_id}`);
-    expect(operationsOn(found.text)).toEqual(['getAccount', 'listAccounts', 'search']);
+    expect(operationsOn(found.text)).toEqual(['search', 'getAccount', 'listAccounts']);
     expect(found.text).toContain(`/dashboard/payments/${payment.payment_id}"`);
     expect(operationsOn((await browser.get('/dashboard/search')).text)).toEqual(['getAccount', 'listAccounts']);
     expect((await browser.get('/dashboard/search?q=a')).status).toBe(422);

@@ -75,6 +75,13 @@ describe('search', () => {
       expect(await find(ada.token, q), q).toEqual([]);
   });
 
+  it('a part of its name finds a product before it is sold, in its own account alone', async () => {
+    const [ada, eve] = [await w.merchant(), await w.merchant()];
+    const { product_id: id } = await w.product(ada, { name: 'Tide tables' });
+    expect(await find(ada.token, 'tide TAB')).toEqual([`product ${id}`]);
+    expect([await find(eve.token, 'tide TAB'), await find(ada.token, 'tide TAB', '&mode=sandbox')]).toEqual([[], []]);
+  });
+
   it('a text under two or above 200 characters is 422 at its field', async () => {
     const ada = await w.merchant();
     for (const q of ['', 'a', ' a ', 'a'.repeat(201)]) {

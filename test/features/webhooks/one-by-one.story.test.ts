@@ -41,6 +41,16 @@ it('each failed attempt of a delivery is listed with its time and its result', a
   }
 });
 
+it('a delivery shows the signature that a slow endpoint received, of a test too', async () => {
+  const merchant = await w.merchant();
+  const mine = await consumer(w, merchant, 'pause', { event_types: ['payout.*'] });
+  const tested = await w.call('POST', `/v1/webhooks/endpoints/${mine.id}/test`, { key: merchant.key, body: {} });
+  const { body } = await get(merchant.key, `/v1/webhooks/deliveries/${tested.body.delivery_id}`);
+  const [sent] = await received(mine);
+  expect(body.attempts[0].response_ms).toBeGreaterThan(900);
+  expect(body.request.headers['X-Svc-Signature']).toBe(sent!.headers['x-svc-signature']);
+});
+
 it('an event, a delivery and a membership are found by their ids, and answer 404 to another merchant and in the other mode', async () => {
   const [merchant, other] = [await w.merchant(), await w.merchant()];
   const mine = await consumer(w, merchant, 'ok', { event_types: ['*'] });

@@ -145,7 +145,7 @@ describe('packed package installed into a fresh project', () => {
     const [, wallet] = await dev.says(/paid to (\w+)/);
     const url = await startNode(folder, 'shop.ts', { SVC_BASE_URL: env.SVC_BASE_URL, SVC_API_KEY: key!, PAYOUT_WALLET: wallet! });
     const pay = join(import.meta.dirname, '../../../local/pay.ts');
-    const output = execFileSync(process.execPath, [pay, url, '--chain', rpcUrl], { encoding: 'utf8' });
+    const output = execFileSync(process.execPath, [pay, url, '--rpc', rpcUrl], { encoding: 'utf8' });
     expect(output).toMatch(/^402 without a payment\n200 with a payment from \w+: \{"weather":"sunny"\}\n$/);
     expect(Date.now() - begun).toBeLessThan(60_000);
     // A later start serves the product of the first one, also if its terms were edited.

@@ -31,7 +31,7 @@ describe('examples with the SDK', () => {
     const { raw_key: KEY } = await api.must<{ raw_key: string }>('POST', '/v1/keys', { credential: token, body: { name: 'server' } });
     const body = { name: 'Weather API', price: { asset: 'USDC', amount: '5' }, access_period_days: 30, payout_wallet: PAYOUT };
     const made = await api.must<{ product_id: string; checkout_url: string }>('POST', '/v1/products', { credential: KEY, body });
-    await run(process.execPath, [join(ROOT, 'local/pay.ts'), made.checkout_url, '--chain', rpcUrl]);
+    await run(process.execPath, [join(ROOT, 'local/pay.ts'), made.checkout_url, '--rpc', rpcUrl]);
     env = { BASE: baseUrl, KEY, PAYOUT, PRODUCT: made.product_id };
     symlinkSync(join(ROOT, 'node_modules'), join(home, 'node_modules'));
     writeFileSync(join(home, 'package.json'), '{"type":"module"}');

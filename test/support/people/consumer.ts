@@ -9,7 +9,7 @@ import { WEBHOOK_SWEEPS } from '../runner/sweeps.ts';
 import type { Received } from '../servers/receiver.ts';
 import type { HeldAttempt, Merchant, World } from '../world.ts';
 
-export type Habit = 'ok' | 'flip' | 'fail' | 'gone' | 'redirect' | 'later' | 'big' | 'reset' | 'hang' | 'slow' | 'broken';
+export type Habit = 'ok' | 'flip' | 'fail' | 'gone' | 'redirect' | 'later' | 'big' | 'reset' | 'hang' | 'slow' | 'pause' | 'broken';
 
 export interface Consumer {
   id: string;

@@ -76,6 +76,18 @@ export const listProducts = (scope: Scope, status: ProductStatus | undefined, pa
     page,
   );
 
+/** Lists products with this text in their name, of the newest `searchedMax`, newest first. */
+export const listProductsNamed = (scope: Scope, text: string, searchedMax: number, limit: number): Promise<Product[]> => {
+  const mine = and(rowsOf(products, scope), isNull(products.sandboxSessionId));
+  const newest = sql`SELECT id FROM ${products} WHERE ${mine} ORDER BY created_at DESC LIMIT ${searchedMax}`;
+  return scope.db
+    .select()
+    .from(products)
+    .where(and(mine, sql`${products.id} IN (${newest})`, sql`instr(lower(${products.name}), lower(${text})) > 0`))
+    .orderBy(...newestFirst(products.createdAt))
+    .limit(limit);
+};
+
 /** Product with its seller and the seller's rail settings. A missing setting means the rail's defaults. */
 export interface Listing {
   product: Product;

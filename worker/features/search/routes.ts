@@ -19,7 +19,8 @@ export const searchRoutes = routes('Account', 'settings').read({
   id: 'search',
   sdk: 'account.search',
   summary: 'Search',
-  description: 'Finds up to 20 objects by id or signature, else by the `q` of the lists that you may read: words in their 2,000 newest.',
+  description:
+    'Finds up to 20 objects by id or signature, else products by name and others by the `q` of their lists: words in the 2,000 newest.',
   query: { q: z.string().trim().min(2).max(200) },
   returns: pageOf(FoundBody, 'SearchPage'),
   answer: async ({ scope, actor, query }) => {

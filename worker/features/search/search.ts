@@ -20,7 +20,7 @@ import { findMembership, listMemberships } from '#features/memberships/store.ts'
 import { listPayments } from '#features/payments/list/store.ts';
 import { priceOf } from '#features/payments/resource.ts';
 import { findPayment } from '#features/payments/store.ts';
-import { findProduct } from '#features/products/store.ts';
+import { findProduct, listProductsNamed } from '#features/products/store.ts';
 import { listReceipts } from '#features/receipts/list.store.ts';
 import { findReceiptOfTransaction, getReceipt, type Receipt } from '#features/receipts/store.ts';
 import { findTicket } from '#features/support/store.ts';
@@ -31,6 +31,7 @@ import { pageRequest } from '#platform/db/page.ts';
 import type { CustomerRow } from '#platform/db/tables/entitlements.ts';
 import type { Membership } from '#platform/db/tables/memberships.ts';
 import type { Payment } from '#platform/db/tables/payments.ts';
+import type { Product } from '#platform/db/tables/products.ts';
 import { hasRole, type RoleGroup } from '#rules/access/roles.ts';
 import { hasScope, type KeyScope } from '#rules/access/scopes.ts';
 
@@ -81,6 +82,10 @@ const foundMembership = ({ id, customerRef, walletAddress, status, lastPaymentId
   ...{ type: 'membership', id, title: customerRef ?? walletAddress ?? id, detail: status, path: `payments/${lastPaymentId}` },
 });
 
+const foundProduct = ({ id, name, status }: Product): FoundObject => ({
+  ...{ type: 'product', id, title: name, detail: status, path: `templates/${id}` },
+});
+
 /** Searches an object by its UUID. One of another merchant or mode is not found. */
 const byId =
   <T extends Id, R extends Tenant>(find: (ctx: Scope, id: T) => Promise<R | null | undefined>, present: (row: R) => FoundObject): Search =>
@@ -97,10 +102,7 @@ const EXACT: readonly { group: RoleGroup; search: Search }[] = [
   { group: 'customers', search: byId(({ db }, id: MembershipId) => findMembership(db, id), foundMembership) },
   {
     group: 'products',
-    search: byId(
-      (ctx, id: ProductId) => findProduct(ctx, id),
-      ({ id, name, status }) => ({ type: 'product', id, title: name, detail: status, path: `templates/${id}` }),
-    ),
+    search: byId((ctx, id: ProductId) => findProduct(ctx, id), foundProduct),
   },
   {
     group: 'webhooks',
@@ -159,8 +161,9 @@ const EXACT: readonly { group: RoleGroup; search: Search }[] = [
   },
 ];
 
-/** Searches of lists, by their own `q`. */
+/** Searches of lists, by their own `q`, and of products by their name. */
 const LISTED: readonly { group: RoleGroup; search: Search }[] = [
+  { group: 'products', search: async (ctx, q) => (await listProductsNamed(ctx, q, SEARCHED_MAX, LISTED_MAX)).map(foundProduct) },
   { group: 'payments', search: async (ctx, q) => (await listPayments(ctx, { q }, firstPage())).items.map(foundPayment) },
   { group: 'receipts', search: async (ctx, q) => (await listReceipts(ctx, { q }, firstPage())).items.map(foundReceipt) },
   { group: 'customers', search: async (ctx, q) => (await listCustomers(ctx, { q }, 'last_seen_at', firstPage())).items.map(foundCustomer) },

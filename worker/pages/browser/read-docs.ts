@@ -21,6 +21,10 @@ function addCopying(button: HTMLButtonElement, read: () => Promise<string>, show
   });
 }
 
+/** Opens the contents on a wide screen. A narrow screen begins with the page itself. */
+const contents = document.querySelector<HTMLDetailsElement>('.contents details');
+if (contents) contents.open = matchMedia('(min-width: 60rem)').matches;
+
 for (const pre of document.querySelectorAll('article pre')) {
   const [block, button] = [document.createElement('div'), document.createElement('button')];
   block.className = 'block';

@@ -102,12 +102,14 @@ const MINUTE_PARTS = {
 } as const;
 /** Formats by time zone, because a table has many times. */
 const minutes = new Map<string, Intl.DateTimeFormat>();
+const seconds = new Map<string, Intl.DateTimeFormat>();
 
 /** Time as `2026-11-29, 17:30 GMT+1`, sortable by eye. */
-export function formatMinute(iso: string, timeZone: string): string {
-  const known = minutes.get(timeZone);
-  const format = known ?? new Intl.DateTimeFormat('en-CA', { ...MINUTE_PARTS, timeZone });
-  if (!known) minutes.set(timeZone, format);
+export function formatMinute(iso: string, timeZone: string, hasSeconds = false): string {
+  const formats = hasSeconds ? seconds : minutes;
+  const known = formats.get(timeZone);
+  const format = known ?? new Intl.DateTimeFormat('en-CA', { ...MINUTE_PARTS, ...(hasSeconds && { second: '2-digit' }), timeZone });
+  if (!known) formats.set(timeZone, format);
   return format.format(new Date(iso));
 }
 

@@ -41,7 +41,8 @@ export async function sendFront(c: Context<AppEnv>): Promise<Response> {
       <h2>You sell</h2>
       <p>
         Name your wallet and a price, and send buyers to the page that you get: no code is needed. Or create a product with one call of the
-        API, and hear of every payment by a signed webhook. <a href="/docs#first-sale">Your first sale</a>
+        API, and hear of every payment by a signed webhook. <a href="/docs/dashboard">Sell with the dashboard</a> ·{' '}
+        <a href="/docs#first-sale">Sell with the API</a>
       </p>
       <h2>You are an agent, or you build one</h2>
       <p>

@@ -61,7 +61,7 @@ export async function makeAttempt(ctx: Shard, claimed: Claimed): Promise<Attempt
   }
 
   const outcome = await postAttempt(ctx, claimed);
-  const now = ctx.wallNow + ctx.elapsedMs();
+  const now = outcome.at + outcome.ms;
   const attempt = delivery.attempt + 1;
   const step = stepAfter(outcome, attempt, delivery.maxAttempts, delivery.livemode, now, Math.random());
   const { status, ms, error } = outcome;

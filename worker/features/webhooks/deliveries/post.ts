@@ -5,7 +5,7 @@ import type { Ctx } from '#platform/context.ts';
 import { checkTarget, targetRules } from '#platform/providers/target-url.ts';
 import { liveSecrets, SecretUnsealError } from '../endpoints/endpoint.ts';
 import { toEventResource } from '../resource.ts';
-import { type AttemptOutcome, parseRetryAfter } from './schedule.ts';
+import { type Attempted, parseRetryAfter } from './schedule.ts';
 import { signatureHeaders } from './signature.ts';
 import type { Claimed } from './store.ts';
 
@@ -29,9 +29,11 @@ export async function newRequest(
  * Sends one POST: no redirects, at most 4 KB of the answer, at most `POST_MS`. The caller has at least that much time left, so a timeout is
  * always the endpoint's.
  */
-export async function postAttempt(ctx: Ctx, { delivery, endpoint, event }: Claimed): Promise<AttemptOutcome> {
+export async function postAttempt(ctx: Ctx, { delivery, endpoint, event }: Claimed): Promise<Attempted> {
   const startedMs = ctx.elapsedMs();
-  const failed = (error: string): AttemptOutcome => ({
+  const at = ctx.wallNow + startedMs;
+  const failed = (error: string): Attempted => ({
+    at,
     status: null,
     ms: ctx.elapsedMs() - startedMs,
     error,
@@ -43,7 +45,7 @@ export async function postAttempt(ctx: Ctx, { delivery, endpoint, event }: Claim
   if (!target.ok) return failed(`refused: ${target.reason}`);
   let response: Response;
   try {
-    const { headers, body } = await newRequest(ctx, { delivery, endpoint, event }, ctx.wallNow);
+    const { headers, body } = await newRequest(ctx, { delivery, endpoint, event }, at);
     const signal = AbortSignal.timeout(POST_MS);
     response = await fetch(target.value, { method: 'POST', headers, body, redirect: 'manual', signal });
   } catch (error) {
@@ -52,6 +54,7 @@ export async function postAttempt(ctx: Ctx, { delivery, endpoint, event }: Claim
   const excerpt = await readExcerpt(response);
   const isRedirect = response.status >= 300 && response.status < 400;
   return {
+    at,
     status: response.status,
     ms: ctx.elapsedMs() - startedMs,
     error: isRedirect ? 'redirects are not followed' : null,

@@ -17,6 +17,11 @@ export interface AttemptOutcome {
   retryAfterMs: number | null;
 }
 
+/** Outcome with the time at which the request was signed and sent. */
+export interface Attempted extends AttemptOutcome {
+  at: number;
+}
+
 type DeliveryStep =
   | { kind: 'succeeded' }
   | { kind: 'retrying'; nextAttemptAt: number }

@@ -56,6 +56,8 @@ async function newestRequest(ctx: Scope, delivery: Delivery, at: number) {
 export async function readDelivery(ctx: Scope, deliveryId: number): Promise<z.infer<typeof SentDeliveryBody>> {
   const delivery = await getDelivery(ctx, deliveryId);
   const attempts = attemptsOf(delivery);
-  const at = Date.parse(attempts.at(-1)?.at ?? iso(delivery.createdAt));
+  const newest = attempts.at(-1);
+  // An attempt is recorded with the time of its end, and signed with that of its beginning.
+  const at = newest === undefined ? delivery.createdAt : Date.parse(newest.at) - (newest.response_ms ?? 0);
   return { ...toDeliveryResource(delivery), ...given('request', await newestRequest(ctx, delivery, at)), attempts };
 }

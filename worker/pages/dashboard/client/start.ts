@@ -5,7 +5,19 @@ import {
   startRegistration,
 } from '@simplewebauthn/browser';
 
+import { copyText } from '../../browser/copy-text.ts';
 import { paletteOf } from '../../parts/colour.ts';
+
+/** Shows the buttons that copy the text before them. */
+for (const button of document.querySelectorAll<HTMLButtonElement>('button.copy')) {
+  const text = button.previousElementSibling;
+  button.addEventListener('click', () => {
+    void copyText(text?.textContent ?? '', text).then((isCopied) => {
+      button.textContent = isCopied ? 'Copied' : 'Copy the marked text';
+    });
+  });
+  button.hidden = false;
+}
 
 /** Draws the brand as it is typed. */
 for (const preview of document.querySelectorAll<HTMLElement>('.brand-preview')) {

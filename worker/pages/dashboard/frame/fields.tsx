@@ -205,6 +205,16 @@ export const Table = ({ caption, head, rows }: TableTerms) => (
   </section>
 );
 
+/** Text with a button that copies it, which the script of the dashboard shows. */
+export const Copied = ({ text }: { text: string }) => (
+  <>
+    <code>{text}</code>{' '}
+    <button type="button" class="copy" hidden>
+      Copy
+    </button>
+  </>
+);
+
 /** Secret of an answer, in the response to the form alone. `note` says what it is for. */
 export const shownOnce = <Value,>(answer: Answer<Value>, secretOf: (value: Value) => string, note?: Child): Acted =>
   answer.ok
@@ -214,7 +224,7 @@ export const shownOnce = <Value,>(answer: Answer<Value>, secretOf: (value: Value
           <section class="once">
             <h2>Copy it now: it is shown once</h2>
             <p>
-              <code>{secretOf(answer.value)}</code>
+              <Copied text={secretOf(answer.value)} />
             </p>
             {note}
           </section>

@@ -16,8 +16,8 @@ export const periodOf = (days: number | null): string => (days === null ? 'witho
 export const Zone = createContext('UTC');
 
 /** Time in the account's zone, with UTC as its title. */
-export const Time = ({ at }: { at: string }) => (
-  <time datetime={at} title={formatMinute(at, 'UTC')}>
-    {formatMinute(at, useContext(Zone))}
+export const Time = ({ at, hasSeconds = false }: { at: string; hasSeconds?: boolean }) => (
+  <time datetime={at} title={formatMinute(at, 'UTC', hasSeconds)}>
+    {formatMinute(at, useContext(Zone), hasSeconds)}
   </time>
 );

@@ -71,7 +71,7 @@ export const listBody =
       <>
         {before && (await before(screen))}
         <section>
-          {filters.length > 0 && <FilterForm screen={screen} filters={filters} asked={asked} />}
+          {filters.length > 0 && <FilterForm screen={screen} filters={filters} asked={asked} submit={needsFilter ? 'Search' : 'Filter'} />}
           {list && !list.ok && <Refused problems={list.problems} />}
           {items.length > 0 && <Table caption={caption} head={head} rows={items.map((item) => row(item, screen))} />}
           {items.length === 0 && !isFiltered && empty}
@@ -98,7 +98,14 @@ const Refused = ({ problems }: { problems: Problem[] }) => (
   </div>
 );
 
-const FilterForm = ({ screen, filters, asked }: { screen: Screen; filters: readonly Filter[]; asked: Record<string, string> }) => (
+interface FilterTerms {
+  screen: Screen;
+  filters: readonly Filter[];
+  asked: Record<string, string>;
+  submit: string;
+}
+
+const FilterForm = ({ screen, filters, asked, submit }: FilterTerms) => (
   <form class="act" method="get" action={screen.path}>
     {screen.mode === 'sandbox' && <input type="hidden" name="mode" value="sandbox" />}
     {filters.map(({ name, label, options, unset = 'any' }) => (
@@ -118,7 +125,7 @@ const FilterForm = ({ screen, filters, asked }: { screen: Screen; filters: reado
         )}
       </div>
     ))}
-    <button type="submit">Filter</button>
+    <button type="submit">{submit}</button>
   </form>
 );
 
@@ -126,7 +133,7 @@ const FilterForm = ({ screen, filters, asked }: { screen: Screen; filters: reado
 export const Facts = ({ rows }: { rows: readonly (readonly [name: string, value: Child])[] }) => (
   <dl>
     {rows
-      .filter(([, value]) => value !== undefined && value !== null && value !== '')
+      .filter(([, value]) => value !== undefined && value !== null && value !== false && value !== '')
       .map(([name, value]) => (
         <>
           <dt>{name}</dt>

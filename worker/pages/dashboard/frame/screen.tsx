@@ -53,13 +53,15 @@ export interface Screen {
 }
 
 export type Form = Record<string, string>;
-/** `shown`: a secret that is in this response only. `leaveTo`: path that the person is sent to. */
-export type Acted = Refusal | { ok: true; shown?: Child; leaveTo?: string };
+/**
+ * `shown`: a secret that is in this response only. `leaveTo`: path that the person is sent to. `count`: number that the act's sentence says.
+ */
+export type Acted = Refusal | { ok: true; shown?: Child; leaveTo?: string; count?: number };
 export interface Act {
   /** Access that the calls of the act need. A role without it sees no form of the act. Null: about the person alone. */
   needs: Need | null;
-  /** Sentence that confirms the act. */
-  done: string;
+  /** Sentence that confirms the act, or says what came of it. */
+  done: string | ((count: number) => string);
   run(screen: Screen, form: Form): Promise<Acted>;
 }
 
@@ -219,10 +221,13 @@ const SAID = 'svc_said';
 
 /** Sentence of the act that was completed by the form before, shown once. */
 function takeMessage(c: Context<AppEnv>, { acts }: Definition): string | null {
-  const name = getCookie(c, SAID, 'host');
-  if (name === undefined || c.req.method !== 'GET') return null;
+  const cookie = getCookie(c, SAID, 'host');
+  if (cookie === undefined || c.req.method !== 'GET') return null;
   deleteCookie(c, SAID, { prefix: 'host', path: '/', secure: true });
-  return Object.hasOwn(acts, name) ? acts[name]!.done : null;
+  const [name = '', count] = cookie.split('.');
+  if (!Object.hasOwn(acts, name)) return null;
+  const { done } = acts[name]!;
+  return typeof done === 'string' ? done : done(Number(count) || 0);
 }
 
 const MESSAGE_S = 60;
@@ -247,7 +252,8 @@ export async function runAct(screen: Screen, definition: Definition, form: Form)
     return sendScreen({ ...screen, me: me.ok ? me.value : screen.me }, definition, { shown: acted.shown });
   }
   if (acted.ok) {
-    setCookie(c, SAID, form.act!, { prefix: 'host', path: '/', secure: true, httpOnly: true, sameSite: 'Lax', maxAge: MESSAGE_S });
+    const said = [form.act, acted.count].filter((part) => part !== undefined).join('.');
+    setCookie(c, SAID, said, { prefix: 'host', path: '/', secure: true, httpOnly: true, sameSite: 'Lax', maxAge: MESSAGE_S });
     return c.redirect(acted.leaveTo ?? linkTo({ mode }, path), 303);
   }
   if (STEP_UP.includes(acted.meta.reason))

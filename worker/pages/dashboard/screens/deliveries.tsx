@@ -1,18 +1,38 @@
-import { acted, idempotent } from '../frame/acts.ts';
+import { idempotent } from '../frame/acts.ts';
+import { prettyJson } from '../frame/api-section.tsx';
 import { ActForm, Table } from '../frame/fields.tsx';
 import { Time } from '../frame/format.tsx';
 import { linkTo } from '../frame/head.tsx';
 import { Facts } from '../frame/list.tsx';
-import type { Definition } from '../frame/screen.tsx';
+import type { Definition, Screen } from '../frame/screen.tsx';
 import type { Delivery } from './webhooks.tsx';
 
 interface SentDelivery extends Delivery {
   endpoint_id: string;
   response_excerpt?: string;
-  next_attempt_at?: string | null;
+  replay_of?: number;
   request?: { url: string; headers: Record<string, string>; body: string };
   attempts: { at: string; response_status?: number; response_ms?: number; error?: string }[];
 }
+
+const pathOf = (deliveryId: number): string => `/dashboard/webhooks/deliveries/${deliveryId}`;
+
+/** URL of the endpoint. A delivery names it once it has a request. */
+async function findUrl({ operations, mode }: Screen, { endpoint_id: id, request }: SentDelivery): Promise<string> {
+  if (request) return request.url;
+  const input = { query: { per_page: '100', mode } };
+  const endpoints = await operations.call<{ items: { endpoint_id: string; url: string }[] }>('listWebhookEndpoints', input);
+  return (endpoints.ok && endpoints.value.items.find((one) => one.endpoint_id === id)?.url) || id;
+}
+
+const SentRequest = ({ url, headers, body }: NonNullable<SentDelivery['request']>) => (
+  <section>
+    <h2>Request</h2>
+    <pre tabindex={0}>{[`POST ${url}`, ...Object.entries(headers).map(([name, text]) => `${name}: ${text}`)].join('\n')}</pre>
+    <p class="quiet">The body was sent in one line, which the signature covers.</p>
+    <pre tabindex={0}>{prettyJson(body)}</pre>
+  </section>
+);
 
 export const DELIVERY: Definition = {
   path: '/dashboard/webhooks/deliveries/:delivery_id',
@@ -25,14 +45,21 @@ export const DELIVERY: Definition = {
     });
     if (!sent.ok) return sent;
     const { value } = sent;
+    const url = await findUrl(screen, value);
     return (
       <>
         <section>
           <Facts
             rows={[
               ['Event', <a href={linkTo(screen, `/dashboard/webhooks/events/${value.event_id}`)}>{value.event_type}</a>],
-              ['Endpoint', <a href={linkTo(screen, `/dashboard/webhooks/${value.endpoint_id}`)}>{value.endpoint_id}</a>],
+              [
+                'Endpoint',
+                <a href={linkTo(screen, `/dashboard/webhooks/${value.endpoint_id}`)}>
+                  <bdi>{url}</bdi>
+                </a>,
+              ],
               ['Status', value.status],
+              ['Repeats', value.replay_of && <a href={linkTo(screen, pathOf(value.replay_of))}>{value.replay_of}</a>],
               ['Next attempt', value.next_attempt_at && <Time at={value.next_attempt_at} />],
             ]}
           />
@@ -41,8 +68,12 @@ export const DELIVERY: Definition = {
         <section>
           <Table
             caption="Attempts"
-            head={['When', 'Response', 'Milliseconds']}
-            rows={value.attempts.map(({ at, response_status: status, response_ms: ms, error }) => [<Time at={at} />, status ?? error, ms])}
+            head={['When', 'Response', 'Took']}
+            rows={value.attempts.map(({ at, response_status: status, response_ms: ms, error }) => [
+              <Time at={at} hasSeconds />,
+              status ?? error,
+              ms !== undefined && `${ms} ms`,
+            ])}
           />
           {value.response_excerpt !== undefined && (
             <>
@@ -51,34 +82,22 @@ export const DELIVERY: Definition = {
             </>
           )}
         </section>
-        {value.request && (
-          <section>
-            <h2>Request</h2>
-            <pre tabindex={0}>
-              {[
-                `POST ${value.request.url}`,
-                ...Object.entries(value.request.headers).map(([name, text]) => `${name}: ${text}`),
-                '',
-                value.request.body,
-              ].join('\n')}
-            </pre>
-          </section>
-        )}
+        {value.request && <SentRequest {...value.request} />}
       </>
     );
   },
   acts: {
     replay: {
       needs: 'webhooks:write',
-      done: 'The event is sent again.',
-      run: async ({ c, operations, mode }, form) =>
-        acted(
-          await operations.call('replayWebhookDelivery', {
-            params: { delivery_id: c.req.param('delivery_id') ?? '' },
-            query: { mode },
-            ...idempotent(form),
-          }),
-        ),
+      done: 'This new delivery sends the event again.',
+      async run({ c, operations, mode }, form) {
+        const replayed = await operations.call<Delivery>('replayWebhookDelivery', {
+          params: { delivery_id: c.req.param('delivery_id') ?? '' },
+          query: { mode },
+          ...idempotent(form),
+        });
+        return replayed.ok ? { ok: true, leaveTo: linkTo({ mode }, pathOf(replayed.value.delivery_id)) } : replayed;
+      },
     },
   },
 };

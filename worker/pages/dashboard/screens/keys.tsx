@@ -1,3 +1,4 @@
+import { PAGE_ASSETS } from '../../assets.ts';
 import { acted, beyondRole, idempotent, mayAct, notFound, notTyped } from '../frame/acts.ts';
 import { ActForm, ConfirmField, ConfirmFirst, SelectField, shownOnce, Table, TextField } from '../frame/fields.tsx';
 import { Time } from '../frame/format.tsx';
@@ -44,7 +45,16 @@ const listOf = (text: string | undefined): string[] | undefined => {
 const optional = (text: string | undefined): string | undefined => text?.trim() || undefined;
 
 /** Secret of a new key, in this response alone. */
-const shownKey = (answer: Answer<{ raw_key: string }>): Acted => shownOnce(answer, ({ raw_key: rawKey }) => rawKey);
+const shownKey = (screen: Screen, answer: Answer<{ raw_key: string }>): Acted =>
+  shownOnce(
+    answer,
+    ({ raw_key: rawKey }) => rawKey,
+    <p>
+      <a href={linkTo(screen, '/dashboard/keys')}>Back to the keys</a>
+    </p>,
+  );
+
+const mayOf = ({ permissions }: ApiKey): string => PERMISSIONS[permissions.includes('execute') ? 0 : 1][1];
 
 const stateOf = ({ revoked_at: revoked, ends_at: ends, expires_at: expires }: ApiKey) =>
   revoked ? 'revoked' : ends ? <>replaced, ends {<Time at={ends} />}</> : expires ? <>until {<Time at={expires} />}</> : 'active';
@@ -71,7 +81,7 @@ export const KEYS: Definition = {
                 <bdi>{key.name}</bdi>
               </a>,
               key.key_prefix,
-              (key.scopes ?? key.permissions).join(', '),
+              key.scopes?.join(', ') ?? mayOf(key),
               stateOf(key),
               <>
                 {key.last_used_at !== null && <Time at={key.last_used_at} />} {key.last_used_ip}
@@ -102,12 +112,16 @@ const bodyOf = (form: Form, mode: Screen['mode']) => ({
 export const NEW_KEY: Definition = {
   path: '/dashboard/keys/new',
   title: 'New API key',
+  scripts: [PAGE_ASSETS.dashboard],
   async body(screen) {
     if (!mayAct(screen, 'create')) return beyondRole(screen, 'create');
+    // A new key is shown alone, so that a second press makes no second one.
+    if (screen.c.req.method === 'POST' && screen.refused === null) return '';
     const terms = { screen, act: 'create' };
     return (
       <section>
         {screen.mode === 'live' && !isFresh(screen) && <ConfirmFirst screen={screen} />}
+        <Kind {...screen} />
         <ActForm {...terms} submit="Create key">
           <TextField {...terms} name="name" label="Name" help="Where the key is used, such as “weather server”" max={100} />
           <SelectField {...terms} name="permissions" label="May" value="execute" options={PERMISSIONS} />
@@ -120,11 +134,26 @@ export const NEW_KEY: Definition = {
     create: {
       needs: 'keys:write',
       done: 'The key is made.',
-      run: async ({ operations, mode }, form) =>
-        shownKey(await operations.call<{ raw_key: string }>('createKey', { body: bodyOf(form, mode), ...idempotent(form) })),
+      run: async (screen, form) =>
+        shownKey(
+          screen,
+          await screen.operations.call<{ raw_key: string }>('createKey', { body: bodyOf(form, screen.mode), ...idempotent(form) }),
+        ),
     },
   },
 };
+
+/** Kind of a new key, which the mode of the page decides. */
+const Kind = ({ mode, path }: Pick<Screen, 'mode' | 'path'>) => (
+  <p>
+    {mode === 'live'
+      ? 'This is a live key: it reads and changes real data. '
+      : 'This is a test key: it reads and changes test data alone. '}
+    <a href={linkTo({ mode: mode === 'live' ? 'sandbox' : 'live' }, path)}>
+      {mode === 'live' ? 'Create a test key instead' : 'Create a live key instead'}
+    </a>
+  </p>
+);
 
 const Limits = ({ apiKey, ...terms }: { screen: Screen; act: string; apiKey?: ApiKey }) => (
   <>
@@ -132,10 +161,13 @@ const Limits = ({ apiKey, ...terms }: { screen: Screen; act: string; apiKey?: Ap
       {...terms}
       name="scopes"
       label="Scopes"
-      help="Such as consume:write. Empty: all that the key may"
+      help="Such as consume:write, customers:read. Empty: all that the key may"
       value={apiKey?.scopes?.join(', ') ?? ''}
       isOptional
     />
+    <p>
+      <a href="/docs/reference/permissions">All groups of scopes</a>
+    </p>
     <TextField
       {...terms}
       name="allowed_ips"
@@ -158,6 +190,7 @@ const Limits = ({ apiKey, ...terms }: { screen: Screen; act: string; apiKey?: Ap
 export const KEY: Definition = {
   path: '/dashboard/keys/:key_id',
   title: 'API key',
+  scripts: [PAGE_ASSETS.dashboard],
   async body(screen) {
     const { c, operations, mode } = screen;
     const id = c.req.param('key_id') ?? '';
@@ -177,7 +210,8 @@ export const KEY: Definition = {
               ['Name', <bdi>{key.name}</bdi>],
               ['Begins with', key.key_prefix],
               ['State', stateOf(key)],
-              ['May', key.permissions.join(', ')],
+              ['Kind', key.sandbox_mode ? 'test key' : 'live key'],
+              ['May', mayOf(key)],
               ['Scopes', key.scopes?.join(', ') ?? 'all'],
               ['Networks', key.allowed_ips?.join(', ') ?? 'any'],
               ['Made', <Time at={key.created_at} />],
@@ -213,10 +247,11 @@ export const KEY: Definition = {
     roll: {
       needs: 'keys:write',
       done: 'The key is rolled.',
-      run: async ({ c, operations }, form) =>
+      run: async (screen, form) =>
         shownKey(
-          await operations.call<{ raw_key: string }>('rollKey', {
-            params: { key_id: c.req.param('key_id') ?? '' },
+          screen,
+          await screen.operations.call<{ raw_key: string }>('rollKey', {
+            params: { key_id: screen.c.req.param('key_id') ?? '' },
             body: { overlap_hours: Number(form.overlap_hours) },
             ...idempotent(form),
           }),

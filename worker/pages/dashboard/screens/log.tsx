@@ -33,7 +33,7 @@ export const LOG: Definition = {
     before: showChain,
     row: ({ at, actor, action, subject, outcome, reason, ip }) => [
       action,
-      <Time at={at} />,
+      <Time at={at} hasSeconds />,
       <>
         {actor.kind} <bdi>{actor.name ?? actor.id ?? ''}</bdi> {actor.role}
       </>,

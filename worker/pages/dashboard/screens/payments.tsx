@@ -232,7 +232,7 @@ export const Timeline = ({ screen, items }: { screen: Screen; items: TimelineEnt
         <a href={linkTo(screen, `/dashboard/webhooks/${kind === 'event' ? `events/${eventId}` : `deliveries/${deliveryId}`}`)}>
           {kind === 'event' ? type : `Delivery of ${type}`}
         </a>,
-        <Time at={at} />,
+        <Time at={at} hasSeconds />,
         status,
       ])}
     />

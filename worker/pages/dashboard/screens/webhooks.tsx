@@ -1,10 +1,12 @@
+import { DAY, HOUR, iso } from '#core/time.ts';
+import { PAGE_ASSETS } from '../../assets.ts';
 import { acted, idempotent, notFound } from '../frame/acts.ts';
 import { ActForm, ActSection, SelectField, shownOnce, Table, TextField } from '../frame/fields.tsx';
 import { Time } from '../frame/format.tsx';
 import { linkTo } from '../frame/head.tsx';
 import { Facts, listBody } from '../frame/list.tsx';
 import type { Answer } from '../frame/operations.ts';
-import type { Acted, Definition, Screen } from '../frame/screen.tsx';
+import type { Acted, Definition, Form, Screen } from '../frame/screen.tsx';
 
 interface Endpoint {
   endpoint_id: string;
@@ -31,6 +33,7 @@ export interface Delivery {
   max_attempts: number;
   response_status?: number;
   error?: string;
+  next_attempt_at?: string | null;
   created_at: string;
   completed_at?: string;
 }
@@ -49,24 +52,41 @@ const shownSecret = (answer: Answer<{ secret: string }>): Acted =>
     </p>,
   );
 
-const healthOf = ({ status, disabled_reason: reason, failing_since: since, disables_at: disables }: Endpoint) => {
+const healthOf = ({ status, disabled_reason: reason, failing_since: since, disables_at: disables, last_success_at: success }: Endpoint) => {
   if (status === 'disabled') return `disabled (${(reason ?? 'by you').replaceAll('_', ' ')})`;
-  if (since === undefined) return 'working';
+  if (since === undefined) return success === undefined ? 'no event was delivered yet' : 'working';
   return (
     <>
       fails since <Time at={since} />
       {disables !== undefined && (
         <>
-          , ends <Time at={disables} />
+          , is disabled on <Time at={disables} />
         </>
       )}
     </>
   );
 };
 
+const sentSettings = ({ url, event_types: types = '' }: Form) => ({ url: url?.trim(), event_types: types.split(/[\s,]+/).filter(Boolean) });
+
+const Settings = ({ endpoint, ...terms }: { screen: Screen; act: string; endpoint?: Endpoint }) => (
+  <>
+    <TextField {...terms} name="url" label="URL" help="An https address of your server" value={endpoint?.url ?? ''} max={2048} />
+    <TextField
+      {...terms}
+      name="event_types"
+      label="Events"
+      help="Such as payment.*"
+      value={endpoint?.event_types.join(', ') ?? '*'}
+      max={1000}
+    />
+  </>
+);
+
 export const WEBHOOKS: Definition = {
   path: '/dashboard/webhooks',
   title: 'Webhooks',
+  scripts: [PAGE_ASSETS.dashboard],
   body: listBody<Endpoint>({
     operation: 'listWebhookEndpoints',
     filters: [],
@@ -80,8 +100,7 @@ export const WEBHOOKS: Definition = {
     before: (screen) => (
       <ActSection screen={screen} act="create" title="Add endpoint">
         <ActForm screen={screen} act="create" submit="Add endpoint">
-          <TextField screen={screen} act="create" name="url" label="URL" help="An https address of your server" max={2048} />
-          <TextField screen={screen} act="create" name="event_types" label="Events" help="Such as payment.*" value="*" max={1000} />
+          <Settings screen={screen} act="create" />
         </ActForm>
       </ActSection>
     ),
@@ -102,7 +121,7 @@ export const WEBHOOKS: Definition = {
         shownSecret(
           await operations.call<{ secret: string }>('createWebhookEndpoint', {
             query: { mode },
-            body: { url: form.url?.trim(), event_types: (form.event_types ?? '').split(/[\s,]+/).filter(Boolean) },
+            body: sentSettings(form),
             ...idempotent(form),
           }),
         ),
@@ -115,6 +134,7 @@ const deliveryRow = (delivery: Delivery, screen: Screen) => [
   delivery.status,
   `${delivery.attempt} of ${delivery.max_attempts}`,
   delivery.response_status ?? delivery.error,
+  delivery.next_attempt_at && <Time at={delivery.next_attempt_at} />,
   <Time at={delivery.completed_at ?? delivery.created_at} />,
 ];
 
@@ -123,6 +143,7 @@ const named = ({ c, mode }: Screen) => ({ params: { endpoint_id: c.req.param('en
 export const ENDPOINT: Definition = {
   path: '/dashboard/webhooks/:endpoint_id',
   title: 'Webhook endpoint',
+  scripts: [PAGE_ASSETS.dashboard],
   async body(screen) {
     const { c, operations, mode } = screen;
     const id = c.req.param('endpoint_id') ?? '';
@@ -147,7 +168,7 @@ export const ENDPOINT: Definition = {
               ['Secret ends with', endpoint.secret_hint],
               ['Last success', endpoint.last_success_at && <Time at={endpoint.last_success_at} />],
               ['Last failure', endpoint.last_failure_at && <Time at={endpoint.last_failure_at} />],
-              ['Failures since then', String(endpoint.failure_streak)],
+              ['Failures since the last success', endpoint.failure_streak > 0 && String(endpoint.failure_streak)],
               ['Added', <Time at={endpoint.created_at} />],
             ]}
           />
@@ -158,7 +179,7 @@ export const ENDPOINT: Definition = {
           ) : (
             <Table
               caption="Deliveries, newest first"
-              head={['Event', 'Status', 'Attempt', 'Response', 'When']}
+              head={['Event', 'Status', 'Attempt', 'Response', 'Next attempt', 'When']}
               rows={deliveries.value.items.map((delivery) => deliveryRow(delivery, screen))}
             />
           )}
@@ -170,21 +191,33 @@ export const ENDPOINT: Definition = {
   acts: {
     test: {
       needs: 'webhooks:write',
-      done: 'A test event is on its way.',
-      run: async (screen, form) =>
-        acted(await screen.operations.call('testWebhookEndpoint', { ...named(screen), body: {}, ...idempotent(form) })),
+      done: (status) =>
+        status === 0
+          ? 'The test failed: the endpoint did not answer.'
+          : `The test ${status >= 200 && status < 300 ? 'succeeded' : 'failed'}: the endpoint answered ${status}.`,
+      async run(screen, form) {
+        const input = { ...named(screen), body: {}, ...idempotent(form) };
+        const tested = await screen.operations.call<{ response_status?: number }>('testWebhookEndpoint', input);
+        return tested.ok ? { ok: true, count: tested.value.response_status ?? 0 } : tested;
+      },
     },
     recover: {
       needs: 'webhooks:write',
-      done: 'The failed events are sent again.',
+      done: (count) =>
+        count === 0
+          ? 'No event was sent: the endpoint missed none since then, or was tried within the last minute. Try again in a minute.'
+          : `Events on their way again: ${count}.`,
+      async run(screen, form) {
+        const input = { ...named(screen), body: { since: form.since?.trim() }, ...idempotent(form) };
+        const recovered = await screen.operations.call<{ scheduled: number }>('recoverWebhookEndpoint', input);
+        return recovered.ok ? { ok: true, count: recovered.value.scheduled } : recovered;
+      },
+    },
+    update: {
+      needs: 'webhooks:write',
+      done: 'The endpoint is changed.',
       run: async (screen, form) =>
-        acted(
-          await screen.operations.call('recoverWebhookEndpoint', {
-            ...named(screen),
-            body: { since: form.since?.trim() },
-            ...idempotent(form),
-          }),
-        ),
+        acted(await screen.operations.call('updateWebhookEndpoint', { ...named(screen), body: sentSettings(form), ...idempotent(form) })),
     },
     rotate: {
       needs: 'webhooks:write',
@@ -209,35 +242,50 @@ export const ENDPOINT: Definition = {
   },
 };
 
-const EndpointActs = ({ screen, endpoint }: { screen: Screen; endpoint: Endpoint }) => (
-  <ActSection screen={screen} act="test" title="Change">
-    {endpoint.status === 'enabled' && <ActForm screen={screen} act="test" submit="Send test" />}
-    <ActForm screen={screen} act="recover" submit="Recover">
-      <TextField
-        screen={screen}
-        act="recover"
-        name="since"
-        label="Send failed events again since"
-        value={endpoint.failing_since ?? endpoint.last_success_at ?? endpoint.created_at}
-      />
-    </ActForm>
-    <ActForm screen={screen} act="rotate" submit="Rotate secret">
-      <SelectField
-        screen={screen}
-        act="rotate"
-        name="overlap_hours"
-        label="The present secret signs too for"
-        value="24"
-        options={OVERLAPS}
-      />
-    </ActForm>
-    <ActForm
-      screen={screen}
-      act="status"
-      submit={endpoint.status === 'enabled' ? 'Disable' : 'Enable'}
-      isFinal={endpoint.status === 'enabled'}
-    >
-      <input type="hidden" name="status" value={endpoint.status === 'enabled' ? 'disabled' : 'enabled'} />
-    </ActForm>
-  </ActSection>
-);
+/** Beginnings of a recovery, each as the time that the API takes. */
+const sinceOptions = (now: number) =>
+  [
+    [iso(now - HOUR), 'the last hour'],
+    [iso(now - DAY), 'the last day'],
+    [iso(now - 4 * DAY), 'the last four days'],
+    [iso(now - 30 * DAY), 'the last 30 days'],
+    [iso(now - 90 * DAY), 'the last 90 days'],
+  ] as const;
+
+function EndpointActs({ screen, endpoint }: { screen: Screen; endpoint: Endpoint }) {
+  const sinces = sinceOptions(screen.c.var.ctx.now);
+  return (
+    <>
+      <ActSection screen={screen} act="recover" title="Send events">
+        <p>Events that the endpoint missed, and those that wait for their next attempt, are sent at once.</p>
+        <ActForm screen={screen} act="recover" submit="Recover">
+          <SelectField screen={screen} act="recover" name="since" label="Events of" value={sinces[2][0]} options={sinces} />
+        </ActForm>
+        {endpoint.status === 'enabled' && <ActForm screen={screen} act="test" submit="Send test" />}
+      </ActSection>
+      <ActSection screen={screen} act="update" title="Change">
+        <ActForm screen={screen} act="update" submit="Save">
+          <Settings screen={screen} act="update" endpoint={endpoint} />
+        </ActForm>
+        <ActForm screen={screen} act="rotate" submit="Rotate secret">
+          <SelectField
+            screen={screen}
+            act="rotate"
+            name="overlap_hours"
+            label="The present secret signs too for"
+            value="24"
+            options={OVERLAPS}
+          />
+        </ActForm>
+        <ActForm
+          screen={screen}
+          act="status"
+          submit={endpoint.status === 'enabled' ? 'Disable' : 'Enable'}
+          isFinal={endpoint.status === 'enabled'}
+        >
+          <input type="hidden" name="status" value={endpoint.status === 'enabled' ? 'disabled' : 'enabled'} />
+        </ActForm>
+      </ActSection>
+    </>
+  );
+}

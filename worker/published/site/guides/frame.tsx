@@ -127,7 +127,7 @@ const Head = ({ query }: { query: string }) => (
 
 const Contents = ({ chapters, path }: GuideFrame) => (
   <nav class="contents" aria-label="Contents">
-    <details open>
+    <details>
       <summary>Contents</summary>
       {chapters.map(({ title, pages }) => (
         <>

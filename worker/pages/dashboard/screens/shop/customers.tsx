@@ -1,5 +1,6 @@
+import { PAGE_ASSETS } from '../../../assets.ts';
 import { acted, idempotent, may, notTyped, numberOf } from '../../frame/acts.ts';
-import { ActForm, ActSection, ConfirmField, SelectField, shownOnce, Table, TextField } from '../../frame/fields.tsx';
+import { ActForm, ActSection, ConfirmField, Copied, SelectField, shownOnce, Table, TextField } from '../../frame/fields.tsx';
 import { Time } from '../../frame/format.tsx';
 import { linkTo } from '../../frame/head.tsx';
 import { Facts, listBody } from '../../frame/list.tsx';
@@ -79,6 +80,7 @@ const paramsOf = ({ c }: Screen) => ({ customer_id: c.req.param('customer_id') ?
 export const CUSTOMER: Definition = {
   path: '/dashboard/customers/:customer_id',
   title: 'Customer',
+  scripts: [PAGE_ASSETS.dashboard],
   async body(screen) {
     const { operations, mode } = screen;
     const [params, query] = [paramsOf(screen), { mode }];
@@ -198,12 +200,13 @@ const About = ({ screen, customer }: { screen: Screen; customer: Customer }) => 
   <section>
     <Facts
       rows={[
+        ['Customer id', <Copied text={customer.customer_id} />],
         ['Your id', customer.customer_ref && <bdi>{customer.customer_ref}</bdi>],
         ['Status', customer.status],
         ['Name', customer.name && <bdi>{customer.name}</bdi>],
         ['Company', customer.company?.name && <bdi>{customer.company.name}</bdi>],
         ['Wallets', customer.wallets.map(({ address }) => address).join(', ')],
-        ['Emails', <bdi>{customer.emails.map(({ email }) => email).join(', ')}</bdi>],
+        ['Emails', customer.emails.length > 0 && <bdi>{customer.emails.map(({ email }) => email).join(', ')}</bdi>],
         ['Payments', String(customer.totals.payments)],
         ['Paid', paidOf(customer)],
         ['First seen', <Time at={customer.first_seen_at} />],
@@ -220,8 +223,8 @@ const About = ({ screen, customer }: { screen: Screen; customer: Customer }) => 
 );
 
 const RUNNING_ACCESS = [
-  ['', 'Do not erase'],
-  ['true', 'End it'],
+  ['', 'stop, and erase nothing'],
+  ['true', 'end the access, and erase'],
 ] as const;
 
 /** Acts on a customer that is not erased. */
@@ -265,7 +268,7 @@ const Erase = ({ screen, customer }: { screen: Screen; customer: Customer }) => 
   <ActSection screen={screen} act="erase" title="Erase">
     <p>Names, addresses and metadata are erased for good. Payments, receipts and wallets remain.</p>
     <ActForm screen={screen} act="erase" submit="Erase" isFinal>
-      <SelectField screen={screen} act="erase" name="end_access" label="Access that runs" options={RUNNING_ACCESS} />
+      <SelectField screen={screen} act="erase" name="end_access" label="If access still runs" options={RUNNING_ACCESS} />
       <TextField
         screen={screen}
         act="erase"

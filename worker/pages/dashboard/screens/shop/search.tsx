@@ -11,7 +11,7 @@ interface SearchResult {
 
 const results = listBody<SearchResult>({
   operation: 'search',
-  filters: [{ name: 'q', label: 'Id, signature, or beginning of a name, wallet or email' }],
+  filters: [{ name: 'q', label: 'Id, signature, name, or beginning of a wallet or email' }],
   needsFilter: true,
   caption: 'Results',
   head: ['Found', 'Kind', 'Details'],
