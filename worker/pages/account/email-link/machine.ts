@@ -15,6 +15,7 @@ interface NamedAccount {
 interface Invited {
   inviter: string;
   account: string;
+  role: string;
   /** Masked. */
   email: string;
 }

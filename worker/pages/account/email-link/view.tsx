@@ -107,7 +107,10 @@ export function EmailLink(props: EmailLinkProps) {
         </p>
       )}
       {state.invited && (
-        <p>{say('inviteFrom', { inviter: plainName(state.invited.inviter), account: plainName(state.invited.account) })}</p>
+        <>
+          <p>{say('inviteFrom', { inviter: plainName(state.invited.inviter), account: plainName(state.invited.account) })}</p>
+          <p>{say('inviteRole', { role: plainName(state.invited.role) })}</p>
+        </>
       )}
       {state.disputed && (
         <>
@@ -137,6 +140,11 @@ export function EmailLink(props: EmailLinkProps) {
           </>
         )}
       </Form>
+      {facts.page === 'invitation' && (
+        <a class="plain-button" href={loginPathOf(facts, { form: 'registering', next: facts.loginPath.replace('/login', '/invitation') })}>
+          {say('register')}
+        </a>
+      )}
       {facts.page === 'verify' && (
         <button type="button" class="plain-button" disabled={state.isBusy || !actions} onClick={actions?.disown}>
           {say('notMeButton')}
