@@ -182,13 +182,7 @@ function Choice({ facts, state, say, actions, drawCode }: SubscribingProps<State
       )}
       <section class="way" aria-label={say('onThisDevice')}>
         {state.wallets === null && <p class="quiet needs-script">{say('lookingForWallets')}</p>}
-        {state.wallets?.length === 0 && (
-          <div class="no-wallet">
-            <p>{say('noWallet')}</p>
-            <p class="quiet">{say(facts.isPhone ? 'sNoWalletPhone' : 'sNoWalletDesktop')}</p>
-            {facts.page === 'subscribe' && <Newcomer {...facts} say={say} />}
-          </div>
-        )}
+        {state.wallets?.length === 0 && <NoWallet facts={facts} say={say} />}
         {state.wallets !== null && state.wallets.length > 0 && (
           <ul class="wallets">
             {state.wallets.map((wallet) => (
@@ -224,6 +218,14 @@ function Choice({ facts, state, say, actions, drawCode }: SubscribingProps<State
     </>
   );
 }
+
+const NoWallet = ({ facts, say }: { facts: SubscribingFacts; say: SayAny }) => (
+  <div class="no-wallet">
+    <p>{say('noWallet')}</p>
+    <p class="quiet">{say(facts.isPhone ? 'sNoWalletPhone' : 'sNoWalletDesktop')}</p>
+    {facts.page === 'subscribe' && <Newcomer {...facts} say={say} />}
+  </div>
+);
 
 interface BusyTerms {
   title: AnyKey;

@@ -12,7 +12,7 @@ interface NamedAccount {
   createdAt: string;
 }
 
-interface Invited {
+export interface Invited {
   inviter: string;
   account: string;
   role: string;

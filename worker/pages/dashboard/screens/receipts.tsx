@@ -107,7 +107,7 @@ export const RECEIPT: Definition = {
       query: { mode },
     });
     if (!receipt.ok) return receipt;
-    const { receipt_id: id, document, invoice_metadata: invoice, link, sha256, key_id: keyId, tx_sig: tx } = receipt.value;
+    const { receipt_id: id, document, invoice_metadata: invoice, tx_sig: tx } = receipt.value;
     const refunds = await listRefunds(screen, tx);
     return (
       <>
@@ -136,16 +136,7 @@ export const RECEIPT: Definition = {
             <a href={`/r/${id}`}>Public page</a> · <a href={`/v1/receipt/${id}/pdf`}>Public PDF</a> ·{' '}
             <a href={linkTo(screen, `/dashboard/receipts/${id}/pdf`)}>Your PDF, with fee and invoice fields</a>
           </p>
-          <details>
-            <summary>Signature</summary>
-            <Facts
-              rows={[
-                ['Position among your receipts', link && String(link.seq)],
-                ['SHA-256 of the signed text', sha256],
-                ['Signing key', keyId],
-              ]}
-            />
-          </details>
+          <Signature {...receipt.value} />
         </section>
         <InvoiceForm screen={screen} invoice={invoice} />
         <ActSection screen={screen} act="send_proof" title="Email the proof">
@@ -193,6 +184,19 @@ export const RECEIPT: Definition = {
     },
   },
 };
+
+const Signature = ({ link, sha256, key_id: keyId }: Receipt) => (
+  <details>
+    <summary>Signature</summary>
+    <Facts
+      rows={[
+        ['Position among your receipts', link && String(link.seq)],
+        ['SHA-256 of the signed text', sha256],
+        ['Signing key', keyId],
+      ]}
+    />
+  </details>
+);
 
 const InvoiceForm = ({ screen, invoice }: { screen: Screen; invoice: Receipt['invoice_metadata'] }) => (
   <section>

@@ -120,7 +120,7 @@ async function run({ facts, wallets, service }: Parties, effect: SubscribingEffe
 function drawOnChange(page: Holder, facts: SubscribingFacts, panel: HTMLElement): void {
   const say = sayIn(facts.text);
   const root = createRoot(panel);
-  const standing = facts.page === 'manage' ? createRoot(document.getElementById('standing')!) : null;
+  const shown = facts.page === 'manage' ? createRoot(document.getElementById('standing')!) : null;
   const { report } = page;
   const actions: SubscribingActions = {
     choose: (walletName) => report({ kind: 'walletPressed', walletName }),
@@ -140,7 +140,7 @@ function drawOnChange(page: Holder, facts: SubscribingFacts, panel: HTMLElement)
     root.render(<SubscribingPanel facts={facts} state={after} say={say} actions={actions} drawCode={drawQrCode} />);
     if (facts.page === 'manage' && (before === null || (after.step === 'cancelled' && before.step !== 'cancelled'))) {
       const subscription = after.step === 'cancelled' ? after.subscription : facts.subscription;
-      standing?.render(<SubscriptionView facts={facts} subscription={subscription} say={say} />);
+      shown?.render(<SubscriptionView facts={facts} subscription={subscription} say={say} />);
     }
     if (before === null) return;
     const problem = 'problem' in after ? after.problem : null;
