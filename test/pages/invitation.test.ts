@@ -55,7 +55,7 @@ describe('invitation page', () => {
     await seeHeading(page, 'Create an account');
     await page.getByLabel('Your name or that of your business').fill('Bea');
     await page.getByLabel('E-mail').fill(email);
-    await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+    await page.locator('input[name="password"]').fill(PASSWORD);
     await press(page, 'Create the account');
     await seeHeading(page, 'Join an account');
     await press(page, 'Accept');
