@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findViolations } from './axe.ts';
-import { BUSINESS, emailTo, enter, linkIn, newEmail, readSession, register } from './merchant.ts';
+import { BUSINESS, emailTo, enter, linkIn, newEmail, PASSWORD, readSession, register } from './merchant.ts';
 import { press, Shop, seeHeading } from './shop.ts';
 
 const shop = new Shop();
@@ -27,6 +27,7 @@ describe('invitation page', () => {
       await page.goto(link);
       await seeHeading(page, 'Join an account');
       await page.getByText(`${BUSINESS} invites you to ${BUSINESS}.`).waitFor();
+      await page.getByText('Your role: developer').waitFor();
       expect(await page.locator('main').innerText()).not.toContain(bob.email);
       expect(new URL(page.url()).hash).toBe('');
       expect(await findViolations(page)).toEqual([]);
@@ -44,6 +45,25 @@ describe('invitation page', () => {
       await close();
     },
   );
+
+  it('a new person creates an account from the invitation, accepts, and is in the account that invited', async () => {
+    const email = newEmail();
+    const { link } = await invite(email);
+    const { page, close } = await shop.visit('phone');
+    await page.goto(link);
+    await page.getByRole('link', { name: 'Create an account' }).click();
+    await seeHeading(page, 'Create an account');
+    await page.getByLabel('Your name or that of your business').fill('Bea');
+    await page.getByLabel('E-mail').fill(email);
+    await page.locator('input[name="password"]').fill(PASSWORD);
+    await press(page, 'Create the account');
+    await seeHeading(page, 'Join an account');
+    await press(page, 'Accept');
+    await seeHeading(page, 'Home');
+    const me = await shop.api.must<{ role: string }>('GET', '/v1/account/me', { credential: (await readSession(page))! });
+    expect(me.role).toBe('developer');
+    await close();
+  });
 
   it('a withdrawn invitation and a person of another address get a message', async () => {
     const [bob, cy] = [newEmail(), await register(shop)];

@@ -57,7 +57,7 @@ describe('subscription checkout page', () => {
     await seeHeading(page, 'It is cancelled');
     const facts = async () => (await page.locator('#standing').innerText()).replace(/\s+/g, ' ');
     const shown = await facts();
-    expect(shown).toMatch(/You have cancelled it\..*Next charge No more Paid until /);
+    expect(shown).toMatch(/You have cancelled it\..*Next charge None Paid until /);
     expect(await findViolations(page)).toEqual([]);
     await shoot('75-subscription-cancelled');
     await page.reload();
@@ -131,8 +131,26 @@ describe('subscription checkout page', () => {
       }
     await stranger.page.goto(`${shop.baseUrl}${link}`);
     await press(stranger.page, 'Cancel with Test wallet');
-    await stranger.page.locator('.problem', { hasText: 'This is not the wallet of this subscription.' }).waitFor();
+    const problem = stranger.page.locator('.problem', { hasText: 'This is not the wallet of this subscription.' });
+    await problem.waitFor();
+    expect(await problem.locator('strong').innerText()).toBe('Not cancelled');
+    expect(await problem.innerText()).toContain(`Choose ${signer.address.slice(0, 4)} ${signer.address.slice(4, 8)} `);
+    expect(await stranger.page.locator('#announcement').textContent()).toMatch(/^Not cancelled\. /);
     await stranger.close();
+    const desktop = await shop.visit('desktop');
+    await desktop.page.goto(`${shop.baseUrl}${link}?locale=en`);
+    await press(desktop.page, 'Show a QR code');
+    await desktop.page.getByRole('img', { name: 'QR code with the address of this page' }).waitFor();
+    expect(await findViolations(desktop.page)).toEqual([]);
+    await desktop.close();
+    const phone = await shop.visit('phone', [], { timezoneId: 'America/Denver' });
+    await phone.page.goto(`${shop.baseUrl}${link}?locale=en`);
+    const href = (await phone.page.getByRole('link', { name: 'Open this page in Phantom' }).getAttribute('href'))!;
+    expect(decodeURIComponent(/browse\/([^?]+)/.exec(href)![1]!)).toBe(`${shop.baseUrl}${link}?locale=en`);
+    expect(await phone.page.locator('#standing').innerText()).toMatch(/Paid until\s.* M[SD]T/);
+    expect(await findViolations(phone.page)).toEqual([]);
+    await phone.shoot('74-subscription-no-wallet');
+    await phone.close();
   });
 
   it('one tab at a time asks the wallet, and both tabs use one payment', async () => {

@@ -42,6 +42,9 @@ export const ownWalletParts = (ownWallet: OwnWallet | null): Pick<Sheet, 'alsoCo
 });
 const OWN_WALLET_ASSETS = { demo: PAGE_ASSETS.demoWallet, test: PAGE_ASSETS.testWallet };
 
+/** Guess from the user agent. If wrong, the page shows a link instead of a code. */
+export const isPhone = ({ req }: Context<AppEnv>): boolean => /Android|iPhone|iPad|iPod|Mobile/i.test(req.header('User-Agent') ?? '');
+
 interface Sheet {
   title: string;
   layout: 'two' | 'receipt' | 'plain' | 'narrow' | 'board';

@@ -4283,6 +4283,10 @@ export interface ListReceiptsQuery {
   product_id?: string;
   /** Return only objects of this customer. */
   customer_id?: string;
+  /** Return only objects from this time on. A date means its beginning in UTC. */
+  created_from?: string;
+  /** Return only objects before this time. */
+  created_to?: string;
   /** Direction of the receipts: received payments, payments for plans, or both. */
   direction?: 'received' | 'paid' | 'all';
 }
@@ -4296,6 +4300,10 @@ export interface ExportReceiptsQuery {
   product_id?: string;
   /** Return only objects of this customer. */
   customer_id?: string;
+  /** Return only objects from this time on. A date means its beginning in UTC. */
+  created_from?: string;
+  /** Return only objects before this time. */
+  created_to?: string;
   /** Direction of the receipts: received payments, payments for plans, or both. */
   direction?: 'received' | 'paid' | 'all';
 }

@@ -127,6 +127,25 @@ describe('files and invoices', () => {
     expect(read.body.invoice_metadata).toEqual({ bill_to: { name: 'Söhne GmbH', address: 'Hafen 1\nHamburg' } });
   });
 
+  it('the days of a list and its file are those of the account’s time zone', async () => {
+    const owner = await w.merchant();
+    const { receiptId } = await sell(owner);
+    const zone = await w.call('PATCH', '/v1/account/me', { key: owner.token, body: { timezone: 'Europe/Berlin' } });
+    expect(zone.status).toBe(200);
+    const browser = await signedIn(owner);
+    const { text } = await browser.get('/dashboard/receipts?created_from=2020-03-29&created_to=2099-07-31');
+    expect(text).toContain('<input id="created_from" name="created_from" type="date" value="2020-03-29"/>');
+    expect(text).toContain(`/dashboard/receipts/${receiptId}`);
+    expect(/receipts\.csv\?([^"]+)"/.exec(text)![1]!.split('&amp;').map(decodeURIComponent)).toEqual([
+      'created_from=2020-03-28T23:00:00.000Z',
+      'created_to=2099-07-31T22:00:00.000Z',
+      'mode=live',
+    ]);
+    expect((await browser.get('/dashboard/receipts?created_to=2020-03-29')).text).not.toContain(receiptId);
+    expect((await browser.get('/dashboard/payments?created_from=2099-01-01')).text).toContain('Nothing matches.');
+    expect((await browser.get('/dashboard/receipts?created_from=soon')).status).toBe(422);
+  });
+
   it('lists that the API exports are files with the filter of the page, for their readers alone', async () => {
     const owner = await w.merchant('growth');
     const { receiptId } = await sell(owner);

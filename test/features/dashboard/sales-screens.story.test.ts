@@ -23,6 +23,12 @@ describe('payment and receipt screens', () => {
     expect(one.text).toContain(`href="/dashboard/receipts/${body.receipt_id}"`);
     const receipt = await browser.get(`/dashboard/receipts/${body.receipt_id}`);
     expect(receipt.text).toContain('Weather &lt;b&gt;');
+    expect(receipt.text).toContain(`<a href="/r/${body.receipt_id}">Public page</a>`);
+    expect(receipt.text).not.toContain('Refunded');
+    const refunds = JSON.stringify([{ units: '2000000', txSignature: 'returned', at: Date.parse('2026-11-02T12:00:00Z') }]);
+    await w.env.DB.prepare('UPDATE payments SET refunds = ? WHERE id = ?').bind(refunds, payment.payment_id).run();
+    const refunded = await browser.get(`/dashboard/receipts/${body.receipt_id}`);
+    expect(refunded.text).toMatch(/<dt>Refunded<\/dt><dd>2 USDC, <time datetime="2026-11-02T12:00:00.000Z"/);
     const sent = await browser.post(`/dashboard/receipts/${body.receipt_id}`, { act: 'send_proof', email: 'grace@example.com' });
     expect(sent.location).toBe(`/dashboard/receipts/${body.receipt_id}`);
     expect((await browser.get('/dashboard/receipts')).text).toContain(body.receipt_id);

@@ -175,6 +175,10 @@ describe('office screens', () => {
       merchant_settings: { checkout_brand_name: 'Ada’s', checkout_accent_hex: '#0a7d4f' },
       notification_prefs: { webhooks: false, payouts: true, buyer_receipts: false },
     });
+    const reader = new PageBrowser(w);
+    reader.cookies.set('__Host-svc_session', (await addMember(w, owner, 'finance')).token);
+    const { text } = await reader.get(path);
+    expect([text.includes('<dt>Name on the checkout</dt>'), text.includes('<dt>Address of the logo</dt>')]).toEqual([true, false]);
   });
 
   it('a scenario runs with test data alone, from a page of either mode', async () => {
@@ -189,7 +193,11 @@ describe('office screens', () => {
   it('the plan shows what is used, and a way to pay names its wallet', async () => {
     const owner = await w.merchant('growth');
     const browser = await signedIn(owner.email);
-    expect((await browser.get('/dashboard/billing')).text).toMatch(/<th scope="row">API keys<\/th><td[^>]*>1<\/td>/);
+    const plan = await browser.get('/dashboard/billing');
+    expect(plan.text).toMatch(/<th scope="row">API keys<\/th><td[^>]*>1<\/td>/);
+    expect(plan.text).toContain(
+      '<th scope="row">Growth</th><td data-name="Price of 30 days">49 USDC</td><td data-name="Templates">250</td>',
+    );
     const rail = { act: 'set_wallet', id: 'solana_usdc', enabled: 'true', payout_wallet: owner.wallet.address };
     const refused = await browser.post('/dashboard/payouts', { ...rail, payout_wallet: 'no wallet', idempotency_key: 'the-first-form' });
     expect([refused.status, refused.text.includes('invalid_wallet_address')]).toEqual([422, true]);

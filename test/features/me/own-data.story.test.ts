@@ -58,7 +58,7 @@ describe('own data at /me', () => {
     await fold();
     const signedIn = await signIn(grace);
     const file = await signedIn.get('/me/export');
-    expect(file.response.headers.get('Content-Disposition')).toContain('attachment');
+    expect(file.response.headers.get('Content-Disposition')).toBe('attachment; filename="my-purchases.json"');
     expect(JSON.parse(file.text).purchases.length).toBe(1);
     const pdf = `/me/receipts/${confirmed.payment.receipt_id}/pdf`;
     expect((await signedIn.get('/me')).text).toContain(`href="${pdf}"`);
@@ -71,6 +71,9 @@ describe('own data at /me', () => {
     await w.purchase(weather, grace);
     await fold();
     const signedIn = await signIn(grace);
+    expect((await signedIn.get('/me')).text).toMatch(
+      /<details><summary>Erase my data<\/summary>(?:(?!<\/details>).)*action="\/me\/erasure"/,
+    );
     expect((await signedIn.post('/me/erasure', { account_id: ada.userId })).location).toBe('/me?why=erasureAsked');
     expect((await signedIn.get('/me?why=erasureAsked')).text).toContain('The seller was asked to erase your data.');
     const again = await signedIn.post('/me/erasure', { account_id: ada.userId });

@@ -239,8 +239,9 @@ describe('purchases at /me', () => {
     const { text } = await (await signIn(grace)).get('/me');
     expect(text).toContain('<caption>Active</caption>');
     expect(text).toContain('<caption>Receipts</caption>');
-    expect(text).toContain(`/r/${confirmed.receipt_id}"`);
+    expect(text).toContain(`/r/${confirmed.receipt_id}?locale=en"`);
     expect(text).toContain(`/me/receipts/${confirmed.receipt_id}/pdf"`);
+    expect(text).toContain('<td data-name="Amount"><span class="unbroken">5.00\u00a0USDC</span></td>');
   });
 
   it('names of products and sellers are text, whatever they contain', async () => {
@@ -318,6 +319,21 @@ describe('languages of /me', () => {
       expect(text).toContain(`<h1>${say.title}</h1>`);
     }
     expect((await browser.post(`/me/email?locale=${locale}`, { email: address() })).location).toBe(`/me?locale=${locale}&why=linkSent`);
+  });
+});
+
+describe('chosen language of /me', () => {
+  it('a choice lasts for later visits, goes before the seller’s, and the links to other pages have it', async () => {
+    const { confirmed } = await w.purchase(weather, grace, { customer_ref: 'user-2' });
+    await fold();
+    expect((await browser.get('/me?locale=fr')).response.headers.getSetCookie()).toEqual([
+      '__Host-svc_language=fr; Max-Age=31536000; Path=/; HttpOnly; Secure; SameSite=Lax',
+    ]);
+    await browser.get(await portalPath({ customer: { customer_ref: 'user-2' }, locale: 'de' }));
+    const { text, response } = await browser.get('/me');
+    expect(text).toContain('<html lang="fr">');
+    expect(text).toContain(`/r/${confirmed.receipt_id}?locale=fr"`);
+    expect(response.headers.getSetCookie()).toEqual([]);
   });
 });
 

@@ -77,6 +77,23 @@ describe('GET /v1/receipts', () => {
     }
   });
 
+  it('a period is that of the payment, with its beginning and without its end, alone and with every other filter', async () => {
+    const { body } = await w.call('GET', `/v1/payments?product_id=${products[2]!.product_id}`, { key: ada.key });
+    const at = body.items[0].created_at as string;
+    const others = { wallet: buyers[0]!.address as string, q: 'buyer@example.com', direction: 'all' };
+    expect((await list({ created_from: at })).ids).toEqual(ids(3, 2));
+    expect((await list({ created_to: at })).ids).toEqual(ids(1, 0));
+    expect((await list({ created_from: at, created_to: at })).ids).toEqual([]);
+    expect((await list({ created_from: '2020-01-01', created_to: '2099-01-01', per_page: 3 })).ids).toEqual(ids(3, 2, 1));
+    expect((await list({ created_to: at, q: 'weather' })).ids).toEqual(ids(1, 0));
+    expect((await list({ created_from: at, q: 'weather' })).ids).toEqual([]);
+    expect((await list({ created_from: at, ...others })).ids).toEqual(ids(2));
+    expect((await list({ created_to: at, product_id: products[2]!.product_id })).body).toMatchObject({ items: [], total: 0 });
+    expect((await list({ created_from: 'November' })).status).toBe(422);
+    const file = await w.call<string>('GET', `/v1/receipts/export.csv?created_from=${at}`, { key: ada.key });
+    expect(ids(0, 1, 2, 3).map((id) => file.body.includes(id))).toEqual([false, false, true, true]);
+  });
+
   it.each([
     ['a word, whatever the case', 'WEATHER', [1, 0]],
     ['two words of a name', 'wEaThEr ApI', [0]],

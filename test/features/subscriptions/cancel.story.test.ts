@@ -3,6 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { base64 } from '#core/encoding.ts';
 import { cancelInstruction, resumeInstruction } from '#solana/programs/subscriptions/instructions.ts';
 import { USDC } from '../../support/chain/chain.ts';
+import { signText } from '../../support/chain/wallet.ts';
+import { PageBrowser } from '../../support/clients/page-browser.ts';
 import { collectingWorld, type SubscriptionLife, SubscriptionSeller } from '../../support/models/subscription-life.ts';
 import { newKey } from '../../support/people/agent.ts';
 import { endSkips, skipTime } from '../../support/runner/clock.ts';
@@ -45,6 +47,21 @@ describe('cancellation by the buyer', () => {
     expect(await life.eventTypes()).toEqual(['subscription.authorized', 'subscription.cancel_requested']);
     expect(await life.cancelIntent()).toMatchObject({ status: 409, body: { code: 'subscription_cancelled' } });
     expect(await life.membership()).toMatchObject({ cancel_at_period_end: true });
+  });
+
+  it('the purchases of the buyer say when a cancelled subscription ends, and no longer offer to cancel it', async () => {
+    const life = await seller.subscribe();
+    const { wallet } = life.subscriber;
+    const { body: nonce } = await w.call('POST', '/v1/buyer/wallet/nonce', { body: { wallet_address: wallet.address } });
+    const browser = new PageBrowser(w);
+    const signed_message = await signText(wallet, nonce.message);
+    await browser.post('/me/wallet', { wallet_address: wallet.address, signed_message, message_nonce: nonce.message_nonce });
+    const page = `/s/${life.id}?locale=en`;
+    expect((await browser.get('/me')).text).toContain(`${page}">See or cancel</a>`);
+    await life.cancelConfirm({ transaction: await signed(life) });
+    const { text } = await browser.get('/me');
+    expect(text).toMatch(/<td data-name="Next charge">None\. Ends on \w+ \d+, \d+\.<\/td>/);
+    expect(text).toContain(`${page}">See</a>`);
   });
 
   it('a buyer who sends the transaction alone confirms with its signature', async () => {

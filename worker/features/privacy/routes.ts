@@ -10,7 +10,7 @@ import { BuyerExportBody, exportBuyer } from './buyer-export.ts';
 import { CustomerExportBody, exportCustomer, recordExport } from './customer-export.ts';
 import { eraseCustomer } from './erasure/erase.ts';
 
-const ATTACHED = ['Content-Disposition', 'attachment; filename="export.json"'] as const;
+const attachedAs = (name: string) => ['Content-Disposition', `attachment; filename="${name}.json"`] as const;
 
 const asBuyer = {
   bucket: 'buyer' as const,
@@ -30,7 +30,7 @@ export const customerPrivacyRoutes = routes('Customers', 'privacy')
     returns: CustomerExportBody,
     codes: ['not_found'],
     answer: async ({ c, scope, params }) => {
-      c.header(...ATTACHED);
+      c.header(...attachedAs('export'));
       const exported = await exportCustomer(scope, params.customer_id);
       await recordExport(scope, params.customer_id);
       return exported;
@@ -67,7 +67,7 @@ export const buyerPrivacyRoutes = routes('Buyers').public({
   returns: BuyerExportBody,
   codes: ['invalid_authorization'],
   answer: ({ c, ctx, checked }) => {
-    c.header(...ATTACHED);
+    c.header(...attachedAs('my-purchases'));
     return exportBuyer(ctx, checked);
   },
 });

@@ -26,6 +26,9 @@ export interface ReceiptFilter {
   customers?: readonly Customer[];
   /** Prefix of an id or reference of the payment, or complete terms of the product name or metadata. */
   q?: string;
+  /** Creation of the payment, in epoch ms, half-open. */
+  createdFrom?: number;
+  createdTo?: number;
 }
 
 type Cursor = Pick<Slice[number]['item'], 'isPaidByOwner' | 'seq' | 'afterSeq'> & Pick<Slice[number], 'position' | 'rowNumber'>;
@@ -104,8 +107,28 @@ export async function hasMoreReceipts(ctx: Owner, filter: ReceiptFilter, max: nu
 /** `limit`: rows that are read in order. The query may then leave out later ones. */
 type RowsAfter = (cursor: Cursor | null, limit?: number) => RowQuery;
 
-const isPlain = ({ wallet, productId, customers, q }: ReceiptFilter): boolean =>
-  wallet === undefined && productId === undefined && customers === undefined && !q;
+const isPlain = ({ q, ...filter }: ReceiptFilter): boolean =>
+  ([filter.wallet, filter.productId, filter.customers, filter.createdFrom, filter.createdTo] as unknown[]).every(
+    (value) => value === undefined,
+  ) && !q;
+
+const inRange = (position: SQL, { createdFrom, createdTo }: ReceiptFilter): SQL =>
+  and(
+    sql`1`,
+    createdFrom === undefined ? undefined : sql`${position} >= ${createdFrom}`,
+    createdTo === undefined ? undefined : sql`${position} < ${createdTo}`,
+  )!;
+
+const isRanged = ({ createdFrom, createdTo }: ReceiptFilter): boolean => createdFrom !== undefined || createdTo !== undefined;
+
+/** Leaves out what is beyond the range. All rows are read, because a limit could leave out rows of the range. */
+const withinRange = (rows: RowsAfter, filter: ReceiptFilter): RowsAfter =>
+  isRanged(filter)
+    ? (cursor) => {
+        const all = rows(cursor);
+        return { ...all, rows: sql`SELECT * FROM (${all.rows}) WHERE ${inRange(sql`position`, filter)}` };
+      }
+    : rows;
 
 const receiptChainsOf = ({ direction = 'received' }: ReceiptFilter): boolean[] =>
   direction === 'all' ? [false, true] : [direction === 'paid'];
@@ -170,12 +193,12 @@ async function chooseQueries(owner: Owner, filter: ReceiptFilter): Promise<[Rows
   const { q } = filter;
   if (!q) return [filter.customers ? byCustomer(owner, filter, filter.customers) : byPayment(owner, filter)];
   const checked = (table: Table) => isInFilter(table, owner, filter);
-  const searched = await bySearchTerms(owner, q, receiptChainsOf(filter), checked);
+  const searched = withinRange(await bySearchTerms(owner, q, receiptChainsOf(filter), checked), filter);
   const named = await listNamedPayments(owner, q);
   if (named.length === 0) return [searched];
   const ofNamed = (table: Table) => (table === receipts ? receiptsOfPayments(setOfIds(named)) : amongIds(table.paymentId, named));
   const branch = (table: Table) => selectFrom(table, sql`${ofNamed(table)} AND ${checked(table)}`);
-  return [byTime([branch(receipts), branch(archivedReceipts)]), searched];
+  return [byTime([branch(receipts), branch(archivedReceipts)], filter), searched];
 }
 
 interface Branch {
@@ -206,19 +229,21 @@ function byPayment(owner: Owner, filter: ReceiptFilter): RowsAfter {
     [archivedReceipts.payer, wallet],
     [archivedReceipts.productId, productId],
   ]);
+  // A list of a period alone is read by the indexes of these two states. No other payment has a receipt.
+  const isPeriod = wallet === undefined && productId === undefined;
+  const states = isPeriod ? [sql`${payments.status} = 'CONFIRMED'`, sql`${payments.status} = 'FAILED'`] : [sql`1`];
+  const joined = sql`${payments} CROSS JOIN ${receipts} ON ${receipts.id} = ${payments.receiptId}`;
   const received = [
-    selectFrom(
-      receipts,
-      ofPayments,
-      sql`${payments} CROSS JOIN ${receipts} ON ${receipts.id} = ${payments.receiptId}`,
-      sql`${payments.createdAt}`,
-    ),
+    ...states.map((state) => selectFrom(receipts, sql`${ofPayments} AND ${state}`, joined, sql`${payments.createdAt}`)),
     selectFrom(archivedReceipts, sql`${ofArchived} AND +${archivedReceipts.isPaidByOwner} = 0`),
   ];
   const paid = ([receipts, archivedReceipts] as const).map((table) =>
     selectFrom(table, sql`${ofReceiptChain(table, owner, true)} AND ${isInFilter(table, owner, filter)}`),
   );
-  return byTime(receiptChainsOf(filter).flatMap((isPaid) => (isPaid ? paid : received)));
+  return byTime(
+    receiptChainsOf(filter).flatMap((isPaid) => (isPaid ? paid : received)),
+    filter,
+  );
 }
 
 /** Lists receipts of customers, newest first. The receipt of a payment is archived before the payment is. */
@@ -230,16 +255,17 @@ function byCustomer(owner: Owner, filter: ReceiptFilter, customers: readonly Cus
       sql`${sold} CROSS JOIN ${table} ON ${sold === payments && table === receipts ? sql`${receipts.id} = ${payments.receiptId}` : sql`${table.paymentId} = ${sold.id}`}`,
       sql`${sold.createdAt}`,
     );
-  return byTime([branch(payments, receipts), branch(payments, archivedReceipts), branch(archivedPayments, archivedReceipts)]);
+  return byTime([branch(payments, receipts), branch(payments, archivedReceipts), branch(archivedPayments, archivedReceipts)], filter);
 }
 
 const byTime =
-  (branches: Branch[]): RowsAfter =>
+  (branches: Branch[], filter: ReceiptFilter): RowsAfter =>
   (cursor) => {
-    const rows = branches.map(({ columns, where, position, rowNumber }) =>
-      cursor
+    const rows = branches.map(({ columns, where: all, position, rowNumber }) => {
+      const where = isRanged(filter) ? sql`${all} AND ${inRange(position, filter)}` : all;
+      return cursor
         ? sql`${columns} WHERE ${where} AND ${position} <= ${cursor.position} AND (${position} < ${cursor.position} OR ${rowNumber} < ${cursor.rowNumber})`
-        : sql`${columns} WHERE ${where}`,
-    );
+        : sql`${columns} WHERE ${where}`;
+    });
     return { rows: sql.join(rows, sql` UNION ALL `), order: ['position', 'rowNumber'] };
   };

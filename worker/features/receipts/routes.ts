@@ -3,15 +3,16 @@ import { keyRing } from '#core/crypto.ts';
 import type { ProductId, ReceiptId } from '#core/ids.ts';
 import { COUNTED_FILTERED_MAX } from '#core/limits.ts';
 import { iso } from '#core/time.ts';
+import type { Scope } from '#platform/context.ts';
 import { homeOf, readNear } from '#platform/db/directory.ts';
 import { pageRequest, toPage } from '#platform/db/page.ts';
 import { narrowToCustomers } from '#platform/db/search/customer.ts';
-import { countedLessWith, idOf, OfCustomer, PageQuery, pageOf, Timestamp } from '#platform/http/openapi.ts';
+import { CreatedRange, countedLessWith, epochOf, idOf, OfCustomer, PageQuery, pageOf, Timestamp } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
 import { didDocument, didOf } from '#protocols/x402/offer-receipt.ts';
 import { receiptKeySet, verifyReceipt } from './document.ts';
 import { listLinks } from './hash-chain.ts';
-import { DIRECTIONS, listReceipts } from './list.store.ts';
+import { DIRECTIONS, listReceipts, type ReceiptFilter } from './list.store.ts';
 import { ReceiptBody, toReceiptResource } from './receipt.ts';
 import { findMetadata, getPublicReceipt, getReceipt, getReceiptWithOutcome, listMetadata } from './store.ts';
 
@@ -26,8 +27,18 @@ export const ReceiptQuery = {
     ),
   product_id: idOf<ProductId>().optional().describe('Return only objects of this product.'),
   customer_id: OfCustomer,
+  ...CreatedRange,
   direction: z.enum(DIRECTIONS).default('received').describe('Direction of the receipts: received payments, payments for plans, or both.'),
 };
+type ReceiptParameters = { [K in keyof typeof ReceiptQuery]?: z.infer<(typeof ReceiptQuery)[K]> };
+
+/** Builds the filter of a query for receipts. */
+export async function receiptFilter(scope: Scope, query: ReceiptParameters): Promise<ReceiptFilter> {
+  const { wallet, q, product_id: productId, customer_id: customerId, direction, created_from: from, created_to: to } = query;
+  const customers = await narrowToCustomers(scope, customerId);
+  return { wallet, q, productId, customers, direction, createdFrom: epochOf(from), createdTo: epochOf(to) };
+}
+
 const VerificationBody = z
   .object({
     valid: z.boolean().describe('True if the receipt is authentic and its payment is still valid.'),
@@ -63,10 +74,9 @@ export const receiptRoutes = routes('Receipts', 'receipts')
     description: `Lists receipts, newest first. ${countedLessWith('`q`')}`,
     query: { ...PageQuery, ...ReceiptQuery },
     returns: pageOf(ReceiptBody, 'ReceiptPage'),
-    answer: async ({ scope, query: { wallet, q, product_id: productId, customer_id: customerId, direction, ...query } }) => {
-      const page = pageRequest(query, q === undefined ? undefined : COUNTED_FILTERED_MAX);
-      const customers = await narrowToCustomers(scope, customerId);
-      const found = await listReceipts(scope, { wallet, q, productId, customers, direction }, page);
+    answer: async ({ scope, query }) => {
+      const page = pageRequest(query, query.q === undefined ? undefined : COUNTED_FILTERED_MAX);
+      const found = await listReceipts(scope, await receiptFilter(scope, query), page);
       const ids = found.items.map(({ id }) => id);
       const [invoices, links] = await Promise.all([listMetadata(scope.db, ids), listLinks(scope, found.items)]);
       const own = (id: ReceiptId) => ({ invoice: invoices.get(id), link: links.get(id) });

@@ -15,7 +15,7 @@ import type { Ctx, Scope, Shard } from '#platform/context.ts';
 import type { Product } from '#platform/db/tables/products.ts';
 import { RAILS, type RailId } from '#rules/rails.ts';
 import { PAGE_ASSETS } from '../assets.ts';
-import { demoWalletOf, type PageContext } from '../document.tsx';
+import { demoWalletOf, isPhone, type PageContext } from '../document.tsx';
 import type { TextKey } from '../locales/dictionaries.ts';
 import { formatMoney, plain, plainName } from '../parts/text.ts';
 import type { PageFacts } from './facts.ts';
@@ -27,9 +27,6 @@ import { sendListing, sendSubscribe } from './subscribe.tsx';
 /** Accepts only the form of tokens that the service issues. The API judges them. */
 const tokenOf = (text: string | undefined, lengthMax: number): string | null =>
   text !== undefined && text.length <= lengthMax && /^[\w.:~-]+$/.test(text) ? text : null;
-
-/** Guess from the user agent. If wrong, the page shows a link instead of a code. */
-const isPhone = (userAgent: string): boolean => /Android|iPhone|iPad|iPod|Mobile/i.test(userAgent);
 
 /** `/p/{slug}`: product and seller, complete without a script, and the payment panel. */
 export async function sendCheckout(
@@ -116,7 +113,7 @@ async function openListing(page: PageContext, ctx: Shard, sold: Sold): Promise<S
     network: ctx.config.NETWORK,
     buttonLabel: plain(merchant.merchantSettings.checkout_success_button_label ?? '') || null,
     cancelUrl: httpsUrl(product.cancelUrl ?? undefined),
-    isPhone: isPhone(page.c.req.header('User-Agent') ?? ''),
+    isPhone: isPhone(page.c),
     paymentSessionId: page.c.req.query('ps') ?? null,
     begun: payment
       ? {

@@ -1,9 +1,8 @@
 import type { Context } from 'hono';
 import type { AppEnv } from '#platform/http/openapi.ts';
 import { Operations, type Refusal } from '../dashboard/frame/operations.ts';
-import { openPage } from '../document.tsx';
 import { plainName } from '../parts/text.ts';
-import { pathIn, sayMe, sendMe } from './frame.tsx';
+import { openMe, pathIn, sayMe, sendMe } from './frame.tsx';
 import { sendPurchases } from './purchases.tsx';
 import { Problem } from './sign-in.tsx';
 
@@ -31,7 +30,7 @@ export async function sendDetails(c: Context<AppEnv>, token: string, accountId: 
     operations.call<{ sellers: { account_id: string; display_name: string }[] }>('getBuyer'),
   ]);
   if (!found.ok) return sendPurchases(c, token, { refusal: found });
-  const page = await openPage(c);
+  const page = await openMe(c);
   const say = await sayMe(page.locale);
   const { refusal, isSaved, typed } = outcome;
   const values = typed ?? found.value;
@@ -98,5 +97,5 @@ export async function saveDetails(c: Context<AppEnv>, token: string, form: Recor
     const receipts = sold.ok ? sold.value.items.flatMap(({ receipt_id }) => receipt_id ?? []) : [];
     for (const receipt_id of receipts) await operations.call('billReceipt', { params: { receipt_id } });
   }
-  return c.redirect(pathIn(await openPage(c), '/me/details', { account_id, why: 'saved' }), 303);
+  return c.redirect(pathIn(await openMe(c), '/me/details', { account_id, why: 'saved' }), 303);
 }

@@ -3,9 +3,9 @@ import type { Child } from 'hono/jsx';
 import { findLocale } from '#core/locales.ts';
 import type { AppEnv } from '#platform/http/openapi.ts';
 import { type Answer, Operations, type Refusal } from '../dashboard/frame/operations.ts';
-import { openPage, type PageContext } from '../document.tsx';
+import type { PageContext } from '../document.tsx';
 import { type Amount, formatCount, formatDay, formatInstant, formatMoney, plainName, shortened } from '../parts/text.ts';
-import { pathIn, type SayMe, sayMe, sendMe } from './frame.tsx';
+import { inLanguageOf, openMe, pathIn, type SayMe, sayMe, sendMe } from './frame.tsx';
 import { dropBuyer } from './session.ts';
 import { Problem, sendSignIn } from './sign-in.tsx';
 
@@ -75,7 +75,7 @@ export async function sendPurchases(c: Context<AppEnv>, token: string, { said, r
   const buyer = await operations.call<Buyer>('getBuyer');
   if (!buyer.ok) {
     if (buyer.status === 401) dropBuyer(c);
-    return sendSignIn(await openPage(c), buyer.status === 401 ? { notice: 'ended' } : { refusal: buyer });
+    return sendSignIn(await openMe(c), buyer.status === 401 ? { notice: 'ended' } : { refusal: buyer });
   }
   const { subject, locale } = buyer.value;
   const query = { page: c.req.query('page') ?? '1', per_page: '20' };
@@ -84,7 +84,7 @@ export async function sendPurchases(c: Context<AppEnv>, token: string, { said, r
     operations.call<Page<Access>>('listBuyerAccess', { query: { per_page: '100' } }),
     operations.call<Page<Subscription>>('listBuyerSubscriptions', { query: { per_page: '100' } }),
   ]);
-  const page = await openPage(c, null, findLocale(locale ?? '') ?? undefined);
+  const page = await openMe(c, findLocale(locale ?? '') ?? undefined);
   const view = { page, say: await sayMe(page.locale) };
   const isTest = subject.livemode === false;
   return sendMe(
@@ -153,27 +153,45 @@ interface TableTerms {
   id: string;
   caption: string;
   heads: string[];
-  children: Child;
+  /** Cells of each row. The first one names it. */
+  rows: Child[][];
 }
 
-const Table = ({ id, caption, heads, children }: TableTerms) => (
-  <div id={id}>
+/** Table that a narrow screen shows as a list, in which each cell has the name of its column. */
+const Table = ({ id, caption, heads, rows }: TableTerms) => (
+  <section id={id}>
     <section class="frame" aria-label={caption} tabindex={0}>
       <table>
         <caption>{caption}</caption>
         <thead>
-          <tr>{heads.map((head) => (head === '' ? <td /> : <th scope="col">{head}</th>))}</tr>
+          <tr>
+            {heads.map((head) => (
+              <th scope="col">{head}</th>
+            ))}
+          </tr>
         </thead>
-        <tbody>{children}</tbody>
+        <tbody>
+          {rows.map(([name, ...cells]) => (
+            <tr>
+              <th scope="row">{name}</th>
+              {cells.map((cell, index) => (
+                <td data-name={heads[index + 1]}>{cell}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
       </table>
     </section>
-  </div>
+  </section>
 );
+
+const ProductName = ({ name }: { name: string }) => <bdi>{plainName(name)}</bdi>;
+const Money = ({ page, amount }: { page: PageContext; amount: Amount }) => <span class="unbroken">{formatMoney(page.locale, amount)}</span>;
 
 function Held({ page, say, items }: View & { items: Access[] }) {
   const [active, over] = [items.filter(({ access }) => access), items.filter(({ access }) => !access)];
-  const heads = [say('product'), say('seller'), say('until'), ''];
-  const rows = (some: Access[]) => some.map((item) => <HeldRow page={page} say={say} item={item} />);
+  const heads = [say('product'), say('seller'), say('until'), say('options')];
+  const rows = (some: Access[]) => some.map((item) => heldRow({ page, say }, item));
   return (
     <>
       {items.length === 0 && (
@@ -181,52 +199,39 @@ function Held({ page, say, items }: View & { items: Access[] }) {
           <p>{say('nothing')}</p>
         </section>
       )}
-      {active.length > 0 && (
-        <Table id="active" caption={say('active')} heads={heads}>
-          {rows(active)}
-        </Table>
-      )}
-      {over.length > 0 && (
-        <Table id="over" caption={say('over')} heads={heads}>
-          {rows(over)}
-        </Table>
-      )}
+      {active.length > 0 && <Table id="active" caption={say('active')} heads={heads} rows={rows(active)} />}
+      {over.length > 0 && <Table id="over" caption={say('over')} heads={heads} rows={rows(over)} />}
     </>
   );
 }
 
-function HeldRow({ page, say, item }: View & { item: Access }) {
+function heldRow({ page, say }: View, item: Access): Child[] {
   const { access, reason, units, delivery, membership_id: id, checkout_url: shop } = item;
-  return (
-    <tr>
-      <th scope="row">
-        <bdi>{plainName(item.product_name)}</bdi>
-      </th>
-      <td>
-        <SellerName seller={item.seller} />
-      </td>
-      <td>
-        {access ? <Until page={page} say={say} at={item.paid_through} /> : say(reason ?? 'expired')}
-        {units && access && (
-          <p>{say('unitsLeft', { left: formatCount(page.locale, units.remaining), all: formatCount(page.locale, units.granted) })}</p>
-        )}
-      </td>
-      <td>
-        {access && delivery?.invite_url && (
-          <a href={delivery.invite_url} rel="noopener noreferrer">
-            {say('invitation')}
-          </a>
-        )}
-        {access && delivery?.status === 'failed' && id && (
-          <form method="post" action={pathIn(page, '/me/deliver')}>
-            <input type="hidden" name="membership_id" value={id} />
-            <button type="submit">{say('deliverAgain')}</button>
-          </form>
-        )}
-        {!access && shop && <a href={shop}>{say('buyAgain')}</a>}
-      </td>
-    </tr>
-  );
+  const options = [
+    access && delivery?.invite_url && (
+      <a href={delivery.invite_url} rel="noopener noreferrer">
+        {say('invitation')}
+      </a>
+    ),
+    access && delivery?.status === 'failed' && id && (
+      <form method="post" action={pathIn(page, '/me/deliver')}>
+        <input type="hidden" name="membership_id" value={id} />
+        <button type="submit">{say('deliverAgain')}</button>
+      </form>
+    ),
+    !access && shop && <a href={inLanguageOf(page, shop)}>{say('buyAgain')}</a>,
+  ];
+  return [
+    <ProductName name={item.product_name} />,
+    <SellerName seller={item.seller} />,
+    <>
+      {access ? <Until page={page} say={say} at={item.paid_through} /> : say(reason ?? 'expired')}
+      {units && access && (
+        <p>{say('unitsLeft', { left: formatCount(page.locale, units.remaining), all: formatCount(page.locale, units.granted) })}</p>
+      )}
+    </>,
+    options.some(Boolean) ? options : null,
+  ];
 }
 
 const Until = ({ page, say, at }: View & { at: string | null }) =>
@@ -234,61 +239,42 @@ const Until = ({ page, say, at }: View & { at: string | null }) =>
 
 function Subscribed({ page, say, items }: View & { items: Subscription[] }) {
   if (items.length === 0) return null;
-  return (
-    <Table id="subscriptions" caption={say('subscriptions')} heads={[say('product'), say('seller'), say('amount'), say('nextCharge'), '']}>
-      {items.map(({ product_name, seller, amount, next_charge_at, paid_through, page_url }) => (
-        <tr>
-          <th scope="row">
-            <bdi>{plainName(product_name)}</bdi>
-          </th>
-          <td>
-            <SellerName seller={seller} />
-          </td>
-          <td>{formatMoney(page.locale, amount)}</td>
-          <td>
-            {next_charge_at ? (
-              <time datetime={next_charge_at}>{formatDay(page.locale, next_charge_at, 'UTC')}</time>
-            ) : (
-              <>
-                {say('until')} <Until page={page} say={say} at={paid_through} />
-              </>
-            )}
-          </td>
-          <td>
-            <a href={page_url}>{say('manage')}</a>
-          </td>
-        </tr>
-      ))}
-    </Table>
-  );
+  const heads = [say('product'), say('seller'), say('amount'), say('nextCharge'), say('options')];
+  const rows = items.map(({ product_name, seller, amount, next_charge_at, paid_through, page_url }) => [
+    <ProductName name={product_name} />,
+    <SellerName seller={seller} />,
+    <Money page={page} amount={amount} />,
+    next_charge_at ? (
+      <time datetime={next_charge_at}>{formatDay(page.locale, next_charge_at, 'UTC')}</time>
+    ) : paid_through ? (
+      say('noneEndsOn', { date: formatDay(page.locale, paid_through, 'UTC') })
+    ) : (
+      say('none')
+    ),
+    <a href={inLanguageOf(page, page_url)}>{say(next_charge_at ? 'manage' : 'see')}</a>,
+  ]);
+  return <Table id="subscriptions" caption={say('subscriptions')} heads={heads} rows={rows} />;
 }
 
 function Receipts({ page, say, found }: View & { found: Page<Purchase> }) {
   if (found.items.length === 0 && found.page === 1) return null;
+  const heads = [say('product'), say('seller'), say('paidOn'), say('amount'), say('receipt')];
+  const rows = found.items.map(({ product_name, seller, paid_at, amount, refunded, receipt_url, receipt_id: id }) => [
+    <ProductName name={product_name} />,
+    <SellerName seller={seller} />,
+    <time datetime={paid_at}>{formatDay(page.locale, paid_at, 'UTC')}</time>,
+    <>
+      <Money page={page} amount={amount} />
+      {refunded.amount !== '0' && <p class="quiet">{say('refunded', { amount: formatMoney(page.locale, refunded) })}</p>}
+    </>,
+    <>
+      {receipt_url && <a href={inLanguageOf(page, receipt_url)}>{say('receipt')}</a>}{' '}
+      {id && <a href={pathIn(page, `/me/receipts/${id}/pdf`)}>PDF</a>}
+    </>,
+  ]);
   return (
     <>
-      <Table id="receipts" caption={say('receipts')} heads={[say('product'), say('seller'), say('paidOn'), say('amount'), say('receipt')]}>
-        {found.items.map(({ product_name, seller, paid_at, amount, refunded, receipt_url, receipt_id: id }) => (
-          <tr>
-            <th scope="row">
-              <bdi>{plainName(product_name)}</bdi>
-            </th>
-            <td>
-              <SellerName seller={seller} />
-            </td>
-            <td>
-              <time datetime={paid_at}>{formatDay(page.locale, paid_at, 'UTC')}</time>
-            </td>
-            <td>
-              {formatMoney(page.locale, amount)}
-              {refunded.amount !== '0' && <p class="quiet">{say('refunded', { amount: formatMoney(page.locale, refunded) })}</p>}
-            </td>
-            <td>
-              {receipt_url && <a href={receipt_url}>{say('receipt')}</a>} {id && <a href={pathIn(page, `/me/receipts/${id}/pdf`)}>PDF</a>}
-            </td>
-          </tr>
-        ))}
-      </Table>
+      <Table id="receipts" caption={say('receipts')} heads={heads} rows={rows} />
       <p>
         {found.page > 1 && <a href={pathIn(page, '/me', { page: String(found.page - 1) })}>{say('newer')}</a>}{' '}
         {found.has_more && <a href={pathIn(page, '/me', { page: String(found.page + 1) })}>{say('older')}</a>}
@@ -297,7 +283,7 @@ function Receipts({ page, say, found }: View & { found: Page<Purchase> }) {
   );
 }
 
-/** Acts on the buyer's own data: details for invoices, a file of everything, a request of erasure. */
+/** Acts on the buyer's own data: details for invoices, a file of everything, a request of erasure, which must be unfolded first. */
 function OwnData({ page, say, sellers }: View & { sellers: Seller[] }) {
   if (sellers.length === 0) return null;
   return (
@@ -307,19 +293,22 @@ function OwnData({ page, say, sellers }: View & { sellers: Seller[] }) {
         <a href={pathIn(page, '/me/export')}>{say('download')}</a>
       </p>
       {sellers.map((seller) => (
-        <details>
-          <summary>
+        <div>
+          <h3>
             <bdi>{plainName(seller.display_name)}</bdi>
-          </summary>
+          </h3>
           <p>
             <a href={pathIn(page, '/me/details', { account_id: seller.account_id })}>{say('invoiceDetails')}</a>
           </p>
-          <p>{say('erasureHelp')}</p>
-          <form method="post" action={pathIn(page, '/me/erasure')}>
-            <input type="hidden" name="account_id" value={seller.account_id} />
-            <button type="submit">{say('askErasure')}</button>
-          </form>
-        </details>
+          <details>
+            <summary>{say('erasure')}</summary>
+            <p>{say('erasureHelp')}</p>
+            <form method="post" action={pathIn(page, '/me/erasure')}>
+              <input type="hidden" name="account_id" value={seller.account_id} />
+              <button type="submit">{say('askErasure')}</button>
+            </form>
+          </details>
+        </div>
       ))}
     </section>
   );

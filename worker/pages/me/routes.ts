@@ -4,16 +4,16 @@ import { ApiError } from '#core/errors.ts';
 import { type AppEnv, router } from '#platform/http/openapi.ts';
 import { hitBucket } from '#platform/http/rate-limit.ts';
 import { type OperationId, Operations, type Refusal, readFile } from '../dashboard/frame/operations.ts';
-import { openPage, sendRefusal } from '../document.tsx';
+import { sendRefusal } from '../document.tsx';
 import { fromOwnPage, readForm } from '../forms.ts';
 import { saveDetails, sendDetails } from './details.tsx';
-import { pathIn, sayMe } from './frame.tsx';
+import { openMe, pathIn, sayMe } from './frame.tsx';
 import { DONE, sendPurchases } from './purchases.tsx';
 import { type BuyerToken, dropBuyer, readBuyer, storeBuyer } from './session.ts';
 import { NOTICES, type Notice, sendLinkGone, sendLinkPage, sendSignIn } from './sign-in.tsx';
 
 const refusedForm = async (c: Context<AppEnv>): Promise<Response> => {
-  const page = await openPage(c);
+  const page = await openMe(c);
   const detail = (await sayMe(page.locale))('fromElsewhere');
   const refusal: Refusal = {
     ok: false,
@@ -29,7 +29,7 @@ const countPage = createMiddleware<AppEnv>(async (c, next) => {
     await hitBucket(c, c.req.method === 'POST' ? 'forms' : 'pages', 'me');
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== 'rate_limited') throw error;
-    return sendRefusal(await openPage(c), 429, error.options.retryAfterSeconds);
+    return sendRefusal(await openMe(c), 429, error.options.retryAfterSeconds);
   }
   return next();
 });
@@ -41,7 +41,7 @@ meRoutes.use('/me/*', countPage);
 meRoutes.post('/me/*', fromOwnPage(refusedForm));
 
 const toMe = async (c: Context<AppEnv>, query: Record<string, string> = {}): Promise<Response> =>
-  c.redirect(pathIn(await openPage(c), '/me', query), 303);
+  c.redirect(pathIn(await openMe(c), '/me', query), 303);
 
 /** Stores the token of a new session. Ends the session that it replaces, because nothing else holds that token. */
 async function replaceBuyer(c: Context<AppEnv>, issued: BuyerToken): Promise<void> {
@@ -55,21 +55,21 @@ meRoutes.get('/me', async (c) => {
   const notice = c.req.query('why');
   const said = DONE.find((one) => one === notice);
   if (token !== null) return sendPurchases(c, token, said ? { said } : {});
-  return sendSignIn(await openPage(c), NOTICES.includes(notice ?? '') ? { notice: notice as Notice } : {});
+  return sendSignIn(await openMe(c), NOTICES.includes(notice ?? '') ? { notice: notice as Notice } : {});
 });
 
 meRoutes.post('/me/wallet', async (c) => {
   const { wallet_address = '', signed_message = '', message_nonce = '' } = await readForm(c);
   const body = { wallet_address, signed_message, message_nonce };
   const answer = await new Operations(c, null).call<BuyerToken>('signInBuyer', { body });
-  if (!answer.ok) return sendSignIn(await openPage(c), { refusal: answer });
+  if (!answer.ok) return sendSignIn(await openMe(c), { refusal: answer });
   await replaceBuyer(c, answer.value);
   return toMe(c);
 });
 
 meRoutes.post('/me/email', async (c) => {
   const { email = '' } = await readForm(c);
-  const page = await openPage(c);
+  const page = await openMe(c);
   const answer = await new Operations(c, null).call('sendBuyerLink', { body: { email: email.trim(), locale: page.locale } });
   return answer.ok ? toMe(c, { why: 'linkSent' }) : sendSignIn(page, { refusal: answer, email });
 });
@@ -77,11 +77,11 @@ meRoutes.post('/me/email', async (c) => {
 /** Status of a link's page: 410 for a used or old link, 404 for one that was never sent. */
 const goneStatus = ({ status, meta }: Refusal): number => (status !== 401 ? status : meta.reason === 'expired' ? 410 : 404);
 
-meRoutes.get('/me/link', async (c) => sendLinkPage(await openPage(c), c.req.query('token') ?? ''));
+meRoutes.get('/me/link', async (c) => sendLinkPage(await openMe(c), c.req.query('token') ?? ''));
 meRoutes.post('/me/link', async (c) => {
   const { token = '' } = await readForm(c);
   const answer = await new Operations(c, null).call<BuyerToken>('redeemBuyerLink', { body: { token } });
-  if (!answer.ok) return sendLinkGone(await openPage(c), goneStatus(answer), 'linkGoneHelp');
+  if (!answer.ok) return sendLinkGone(await openMe(c), goneStatus(answer), 'linkGoneHelp');
   await replaceBuyer(c, answer.value);
   return toMe(c);
 });
@@ -89,7 +89,7 @@ meRoutes.post('/me/link', async (c) => {
 /** Opening the link is enough: it is of the seller’s own page, and works as often as needed in its time. */
 meRoutes.get('/me/enter', async (c) => {
   const answer = await new Operations(c, null).call<BuyerToken>('redeemPortalLink', { body: { token: c.req.query('token') ?? '' } });
-  if (!answer.ok) return sendLinkGone(await openPage(c), answer.status, 'portalGoneHelp');
+  if (!answer.ok) return sendLinkGone(await openMe(c), answer.status, 'portalGoneHelp');
   await replaceBuyer(c, answer.value);
   const { flow } = answer.value;
   const at = flow === undefined ? '' : flow === 'cancel' ? '#subscriptions' : '#receipts';

@@ -26,10 +26,17 @@ export const Row = ({ name, isWide = false, children }: { name: string; isWide?:
   </div>
 );
 
+/** Groups of four characters, for comparison by eye. */
+export const groupsOf = (address: string): string[] => [
+  address.slice(0, 4),
+  ...(address.slice(4, -4).match(/.{1,4}/g) ?? []),
+  address.slice(-4),
+];
+
 /** Address in groups of four for comparison by eye, copied without gaps. Both ends are emphasized, because wallets show only those. */
 export const Address = ({ address }: { address: string }) => (
   <span class="address">
-    {[address.slice(0, 4), ...(address.slice(4, -4).match(/.{1,4}/g) ?? []), address.slice(-4)].map((group, index) => (
+    {groupsOf(address).map((group, index) => (
       <span key={index}>{group}</span>
     ))}
   </span>

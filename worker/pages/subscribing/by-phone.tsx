@@ -1,10 +1,10 @@
 import { Code, InWallet } from '../parts/elsewhere.tsx';
 import type { QrCode } from '../parts/qr.ts';
 import { isTest } from '../parts/wallet-choice.ts';
-import type { SayAny, SubscribeFacts } from './facts.ts';
+import type { SayAny, SubscribingFacts } from './facts.ts';
 
 interface ByPhoneProps {
-  facts: SubscribeFacts;
+  facts: SubscribingFacts;
   hasWallet: boolean;
   isOpen: boolean;
   open(): void;
@@ -18,7 +18,8 @@ export function ByPhone({ facts, hasWallet, isOpen, open, say, drawCode }: ByPho
   if (isTest(facts)) return null;
   if (facts.isPhone) {
     // A hand-off begins a purchase in its buyer's name and must not pass a wallet maker's server.
-    return hasWallet || facts.handoffToken !== null ? null : <InWallet href={facts.pageUrl} locale={facts.locale} say={say} />;
+    const hasHandoff = facts.page === 'subscribe' && facts.handoffToken !== null;
+    return hasWallet || hasHandoff ? null : <InWallet href={facts.pageUrl} locale={facts.locale} say={say} />;
   }
   return (
     <section class="way" aria-label={say('scanTitle')}>

@@ -14,6 +14,8 @@ interface CommonFacts extends WalletTerms {
   periodDays: number;
   slug: string;
   productName: string;
+  pageUrl: string;
+  isPhone: boolean;
 }
 
 export interface SubscribeFacts extends CommonFacts {
@@ -21,8 +23,6 @@ export interface SubscribeFacts extends CommonFacts {
   obstacle: TextKey | null;
   paymentSessionId: string | null;
   handoffToken: string | null;
-  pageUrl: string;
-  isPhone: boolean;
   onrampUrl: string | null;
   supportUrl: string | null;
   nextChargeAt: string;

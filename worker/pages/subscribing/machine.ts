@@ -5,6 +5,7 @@
  */
 
 import type { Failure } from '../parts/answer.ts';
+import { groupsOf } from '../parts/parts.tsx';
 import type { WalletRefusal } from '../parts/wallet-choice.ts';
 import type { AnyKey, Problem, SubscribingFacts } from './facts.ts';
 import {
@@ -262,7 +263,12 @@ const OF_CODE: Record<string, AnyKey> = {
 };
 
 function problemOfFailure(facts: SubscribingFacts, { code, meta }: Pick<Failure, 'code' | 'meta'>): Problem {
-  if (code === 'not_found') return facts.page === 'manage' ? { key: 'mNotYours', values: { wallet: facts.wallet } } : { key: 'pGone' };
+  if (code === 'not_found')
+    return facts.page === 'manage' ? { key: 'mNotYours', values: { wallet: groupsOf(facts.wallet).join(' ') } } : { key: 'pGone' };
   const key = OF_CODE[meta.reason ?? ''] ?? OF_CODE[code];
   return key ? { key } : { key: 'pUnknown', values: { code } };
 }
+
+/** Heading of a problem, by what was begun. */
+export const problemTitle = ({ page }: SubscribingFacts, { key }: Problem): AnyKey =>
+  key === 'identityNotYet' ? 'identity' : page === 'manage' ? 'mNotCancelled' : 'problem';

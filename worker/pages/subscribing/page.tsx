@@ -4,7 +4,7 @@ import { nextChargeOf } from '#features/authorizations/resource.ts';
 import type { AuthorizationRow } from '#platform/db/tables/subscriptions/authorizations.ts';
 import type { AuthorizationStatus } from '#rules/subscriptions/authorization.ts';
 import { PAGE_ASSETS } from '../assets.ts';
-import { demoWalletOf, ownWalletParts, type PageContext, sendPage } from '../document.tsx';
+import { demoWalletOf, isPhone, ownWalletParts, type PageContext, sendPage } from '../document.tsx';
 import { loadSubscribingTexts } from '../locales/dictionaries.ts';
 import { plainName, sayIn } from '../parts/text.ts';
 import { isTest } from '../parts/wallet-choice.ts';
@@ -50,6 +50,8 @@ export async function sendSubscription(page: PageContext, row: AuthorizationRow)
     price: toMoneyResource({ asset: 'USDC', units: row.amount }),
     periodDays: row.periodHours / HOURS_A_DAY,
     productName: plainName(row.terms.productName),
+    pageUrl: `${page.c.var.ctx.baseUrl}/s/${row.id}?locale=${page.locale}`,
+    isPhone: isPhone(page.c),
     network: config.NETWORK,
     ownWallet: row.livemode ? demoWalletOf(config) : { kind: 'test' },
     locale: page.locale,
@@ -72,7 +74,7 @@ export async function sendSubscription(page: PageContext, row: AuthorizationRow)
       <section class="about" aria-labelledby="subscription">
         <h1 id="subscription">{say('mTitle')}</h1>
         <div id="standing" class="standing">
-          <SubscriptionView facts={facts} subscription={facts.subscription} say={say} />
+          <SubscriptionView facts={facts} subscription={facts.subscription} say={say} zone="UTC" />
         </div>
         <p>
           <a href={`/me?locale=${page.locale}`}>{say('purchases')}</a>

@@ -12,11 +12,10 @@ import type {
   ManageFacts,
   Problem,
   SayAny,
-  SubscribeFacts,
   SubscribingFacts,
   SubscriptionState,
 } from './facts.ts';
-import { isSlow } from './machine.ts';
+import { isSlow, problemTitle } from './machine.ts';
 import type { StateAt, SubscribingState } from './state.ts';
 
 export interface SubscribingActions {
@@ -54,11 +53,19 @@ const STATUS_TEXTS: Record<AuthorizationStatus, SubscribingKey> = {
   expired: 'mExpired',
 };
 
-/** State of a subscription. Rendered by the server, and again after a cancellation. */
-export function SubscriptionView({ facts, subscription, say }: { facts: ManageFacts; subscription: SubscriptionState; say: SayAny }) {
+interface ViewProps {
+  facts: ManageFacts;
+  subscription: SubscriptionState;
+  say: SayAny;
+  /** Zone of the times. The browser’s own if left out. */
+  zone?: string;
+}
+
+/** State of a subscription. Rendered by the server in UTC, and by the browser in its own time zone. */
+export function SubscriptionView({ facts, subscription, say, zone }: ViewProps) {
   const { locale, network, price } = facts;
   const { status, nextChargeAt, paidThrough } = subscription;
-  const date = nextChargeAt === null ? '' : formatDay(locale, nextChargeAt, 'UTC');
+  const date = nextChargeAt === null ? '' : formatDay(locale, nextChargeAt, zone);
   return (
     <>
       <p role="status">{say(STATUS_TEXTS[status], { price: formatMoney(locale, price), date })}</p>
@@ -66,8 +73,8 @@ export function SubscriptionView({ facts, subscription, say }: { facts: ManageFa
         <Row name={facts.productName}>
           {say('mEvery', termsOf(facts))} {network === 'devnet' && <TestMoney say={say} />}
         </Row>
-        <Row name={say('mNext')}>{nextChargeAt === null ? say('mNone') : formatInstant(locale, nextChargeAt, 'UTC')}</Row>
-        {paidThrough !== null && <Row name={say('mPaidThrough')}>{formatInstant(locale, paidThrough, 'UTC')}</Row>}
+        <Row name={say('mNext')}>{nextChargeAt === null ? say('mNone') : formatInstant(locale, nextChargeAt, zone)}</Row>
+        {paidThrough !== null && <Row name={say('mPaidThrough')}>{formatInstant(locale, paidThrough, zone)}</Row>}
         <Row name={say('wallet')}>
           <Address address={facts.wallet} />
         </Row>
@@ -147,10 +154,10 @@ function StepView({ state, ...props }: SubscribingProps) {
   }
 }
 
-const ProblemNote = ({ problem, say }: { problem: Problem | null; say: SayAny }) =>
+const ProblemNote = ({ facts, problem, say }: { facts: SubscribingFacts; problem: Problem | null; say: SayAny }) =>
   problem ? (
     <div class={problem.key === 'identityNotYet' ? 'problem unclear' : 'problem'}>
-      <strong>{say(problem.key === 'identityNotYet' ? 'identity' : 'problem')}</strong>
+      <strong>{say(problemTitle(facts, problem))}</strong>
       <p>{say(problem.key, problem.values)}</p>
     </div>
   ) : null;
@@ -169,18 +176,13 @@ function Choice({ facts, state, say, actions, drawCode }: SubscribingProps<State
     <>
       <Title>{say(isManage ? 'mCancel' : 'sChoose')}</Title>
       <p>{say(isManage ? 'mCancelHelp' : 'sTerms', termsOf(facts))}</p>
-      <ProblemNote problem={state.problem} say={say} />
+      <ProblemNote facts={facts} problem={state.problem} say={say} />
       {facts.page === 'subscribe' && facts.handoffToken === null && actions && (
         <ReceiptEmail value={actions.receiptEmail()} store={actions.storeEmail} say={say} />
       )}
       <section class="way" aria-label={say('onThisDevice')}>
         {state.wallets === null && <p class="quiet needs-script">{say('lookingForWallets')}</p>}
-        {state.wallets?.length === 0 && (
-          <div class="no-wallet">
-            <p>{say('noWallet')}</p>
-            {facts.page === 'subscribe' && <NoWallet facts={facts} say={say} />}
-          </div>
-        )}
+        {state.wallets?.length === 0 && <NoWallet facts={facts} say={say} />}
         {state.wallets !== null && state.wallets.length > 0 && (
           <ul class="wallets">
             {state.wallets.map((wallet) => (
@@ -202,7 +204,7 @@ function Choice({ facts, state, say, actions, drawCode }: SubscribingProps<State
           </ul>
         )}
       </section>
-      {facts.page === 'subscribe' && state.wallets !== null && (
+      {state.wallets !== null && (
         <ByPhone
           facts={facts}
           hasWallet={state.wallets.some(({ isUsable }) => isUsable)}
@@ -212,15 +214,17 @@ function Choice({ facts, state, say, actions, drawCode }: SubscribingProps<State
           drawCode={drawCode}
         />
       )}
+      {isManage && <p class="quiet">{say('mLost')}</p>}
     </>
   );
 }
 
-const NoWallet = ({ facts, say }: { facts: SubscribeFacts; say: SayAny }) => (
-  <>
+const NoWallet = ({ facts, say }: { facts: SubscribingFacts; say: SayAny }) => (
+  <div class="no-wallet">
+    <p>{say('noWallet')}</p>
     <p class="quiet">{say(facts.isPhone ? 'sNoWalletPhone' : 'sNoWalletDesktop')}</p>
-    <Newcomer {...facts} say={say} />
-  </>
+    {facts.page === 'subscribe' && <Newcomer {...facts} say={say} />}
+  </div>
 );
 
 interface BusyTerms {
@@ -281,7 +285,7 @@ function Identity({ facts, state, say, actions, drawCode }: SubscribingProps<Sta
     <>
       <Title>{say('identity')}</Title>
       <p>{say('identityHelp', { provider })}</p>
-      <ProblemNote problem={state.problem} say={say} />
+      <ProblemNote facts={facts} problem={state.problem} say={say} />
       <a class="button" href={deepLink} target="_blank" rel="noopener noreferrer">
         {say('identityOpen', { provider })}
       </a>

@@ -221,6 +221,21 @@ export const ModeQuery = {
   mode: z.enum(['live', 'sandbox']).optional().describe('Mode in which a token acts; live by default.'),
 };
 
+const Instant = (description: string) =>
+  z
+    .union([z.iso.datetime({ offset: true }), z.iso.date()])
+    .optional()
+    .openapi({ type: 'string', format: 'date-time', description });
+
+/** Parameters of a list by time of creation, half-open. */
+export const CreatedRange = {
+  created_from: Instant('Return only objects from this time on. A date means its beginning in UTC.'),
+  created_to: Instant('Return only objects before this time.'),
+};
+
+/** Epoch ms of a parameter of `CreatedRange`. */
+export const epochOf = (text: string | undefined): number | undefined => (text === undefined ? undefined : Date.parse(text));
+
 /** Description text of a list that counts fewer rows under a filter. */
 export const countedLessWith = (filter: string): string =>
   `With ${filter}, \`total\` is exact up to ${COUNTED_FILTERED_MAX.toLocaleString('en')}.`;

@@ -4,18 +4,13 @@ import { OWN_NAME_MAX } from '#core/limits.ts';
 import { ASSETS, parseAmount } from '#core/money.ts';
 import { SEARCHED_MAX } from '#platform/db/search/named.ts';
 import { OwnName } from '#platform/http/bodies/own-fields.ts';
-import { idOf, OfCustomer } from '#platform/http/openapi.ts';
+import { CreatedRange, epochOf, idOf, OfCustomer } from '#platform/http/openapi.ts';
 import type { Customer } from '#rules/balance.ts';
 import { originOf, RAIL_IDS } from '#rules/product-rails.ts';
 import { RAILS } from '#rules/rails.ts';
 import { PAYMENT } from '#rules/states.ts';
 import type { PaymentFilter } from './store.ts';
 
-const Instant = (description: string) =>
-  z
-    .union([z.iso.datetime({ offset: true }), z.iso.date()])
-    .optional()
-    .openapi({ type: 'string', format: 'date-time', description });
 const Amount = z
   .string()
   .refine((text) => parseAmount('SOL', text).ok, 'Expected a decimal with at most nine places')
@@ -30,8 +25,7 @@ export const FilterQuery = {
   tx_signature: z.string().max(100).optional().describe('Return only objects paid by this transaction.'),
   rail_id: z.enum(RAIL_IDS).optional().describe('Payment rail.'),
   asset: z.enum(ASSETS).optional().describe('Return only payments in this asset.'),
-  created_from: Instant('Return only objects from this time on. A date means its beginning in UTC.'),
-  created_to: Instant('Return only objects before this time.'),
+  ...CreatedRange,
   min_amount: Amount.describe('Minimum price, in whole units of its asset.'),
   max_amount: Amount.describe('Return only payments of at most this amount.'),
   q: z
@@ -45,14 +39,13 @@ export const FilterQuery = {
     ),
 };
 
-const at = (text: string | undefined): number | undefined => (text === undefined ? undefined : Date.parse(text));
 const billionths = (text: string | undefined): bigint | undefined => {
   const parsed = text === undefined ? null : parseAmount('SOL', text);
   return parsed?.ok ? parsed.value.units : undefined;
 };
 
 const RANGES = [
-  ['created_from', 'created_to', at],
+  ['created_from', 'created_to', epochOf],
   ['min_amount', 'max_amount', billionths],
 ] as const;
 
@@ -87,8 +80,8 @@ export function filterOf(query: Query, customers: Customer[] = []): PaymentFilte
       : customer && ('customerRef' in customer ? customer : { customerWallet: customer.walletAddress })),
     txSignature: query.tx_signature,
     q: query.q,
-    createdFrom: at(query.created_from),
-    createdTo: at(query.created_to),
+    createdFrom: epochOf(query.created_from),
+    createdTo: epochOf(query.created_to),
     asset: asset ?? railAsset,
     origin: railId && originOf(railId),
     ...(asset && railAsset && asset !== railAsset ? { paymentId: '' } : {}),

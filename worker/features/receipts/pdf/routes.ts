@@ -1,10 +1,9 @@
 import { z } from '@hono/zod-openapi';
 import type { Shard } from '#platform/context.ts';
 import { homeOf, readNear } from '#platform/db/directory.ts';
-import { narrowToCustomers } from '#platform/db/search/customer.ts';
 import { Detail, headersOf, UpdateResponse } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
-import { ReceiptQuery } from '../routes.ts';
+import { ReceiptQuery, receiptFilter } from '../routes.ts';
 import { getReceipt, getReceiptWithOutcome } from '../store.ts';
 import { file, pdfFile, sendPdf } from './answer.ts';
 import { exportReceipts } from './export.ts';
@@ -55,9 +54,8 @@ export const pdfRoutes = routes('Receipts', 'receipts')
       "Exports receipts as CSV (RFC 4180, UTF-8), at most 100,000 rows; `X-Svc-Truncated: true` if more exist. Cells that a spreadsheet would read as a formula begin with a `'`.",
     query: { ...ReceiptQuery },
     returns: { 200: { ...file('text/csv', 'One row per receipt')[200], headers: headersOf('X-Svc-Truncated') } },
-    respond: async ({ c, scope, query: { wallet, q, product_id: productId, customer_id: customerId, direction } }) => {
-      const customers = await narrowToCustomers(scope, customerId);
-      const exported = await exportReceipts(scope, { wallet, q, productId, customers, direction });
+    respond: async ({ c, scope, query }) => {
+      const exported = await exportReceipts(scope, await receiptFilter(scope, query));
       if (exported.isTruncated) c.header('X-Svc-Truncated', 'true');
       return c.body(exported.csv, 200, {
         'Content-Type': 'text/csv; charset=utf-8',

@@ -84,14 +84,14 @@ async function accept(value: string): Promise<EmailLinkNews> {
 
 /** Shows who invites. An invitation that has ended is said before the press. */
 async function showInvitation(value: string, report: Report): Promise<void> {
-  const answer = await callApi<{ account: { display_name: string }; invited_by: string; email: string }>(
+  const answer = await callApi<{ account: { display_name: string }; invited_by: string; email: string; role: string }>(
     'POST',
     '/v1/invitations/preview',
     { body: { token: value } },
   );
   if (!answer.ok) return report({ kind: 'refused', failure: answer });
-  const { account, invited_by: inviter, email } = answer.value;
-  report({ kind: 'invited', invited: { inviter, account: account.display_name, email } });
+  const { account, invited_by: inviter, email, role } = answer.value;
+  report({ kind: 'invited', invited: { inviter, account: account.display_name, email, role } });
 }
 
 /** Shows what the press takes back. A link that was used is said before the press. */

@@ -12,9 +12,10 @@ interface NamedAccount {
   createdAt: string;
 }
 
-interface Invited {
+export interface Invited {
   inviter: string;
   account: string;
+  role: string;
   /** Masked. */
   email: string;
 }

@@ -2,7 +2,7 @@ import { Mark } from '../../parts/parts.tsx';
 import { formatInstant, plainName } from '../../parts/text.ts';
 import { type AccountTextKey, type EmailLinkFacts, loginPathOf, type SayAccount } from '../facts.ts';
 import { Form, PageTitle, PasswordField, ProblemNote } from '../parts.tsx';
-import type { EmailLinkState } from './machine.ts';
+import type { EmailLinkState, Invited } from './machine.ts';
 
 export interface EmailLinkActions {
   confirm(event: Event): void;
@@ -91,6 +91,13 @@ const PARTS: Readonly<Record<string, AccountTextKey>> = {
   transfer: 'partTransfer',
 };
 
+const Invitation = ({ invited, say }: { invited: Invited; say: SayAccount }) => (
+  <>
+    <p>{say('inviteFrom', { inviter: plainName(invited.inviter), account: plainName(invited.account) })}</p>
+    <p>{say('inviteRole', { role: plainName(invited.role) })}</p>
+  </>
+);
+
 export function EmailLink(props: EmailLinkProps) {
   const { facts, state, say, actions } = props;
   const texts = TEXTS[facts.page];
@@ -106,9 +113,7 @@ export function EmailLink(props: EmailLinkProps) {
           })}
         </p>
       )}
-      {state.invited && (
-        <p>{say('inviteFrom', { inviter: plainName(state.invited.inviter), account: plainName(state.invited.account) })}</p>
-      )}
+      {state.invited && <Invitation invited={state.invited} say={say} />}
       {state.disputed && (
         <>
           <p>
@@ -137,6 +142,11 @@ export function EmailLink(props: EmailLinkProps) {
           </>
         )}
       </Form>
+      {facts.page === 'invitation' && (
+        <a class="plain-button" href={loginPathOf(facts, { form: 'registering', next: facts.loginPath.replace('/login', '/invitation') })}>
+          {say('register')}
+        </a>
+      )}
       {facts.page === 'verify' && (
         <button type="button" class="plain-button" disabled={state.isBusy || !actions} onClick={actions?.disown}>
           {say('notMeButton')}

@@ -62,7 +62,7 @@ interface FieldTerms {
   name: string;
   label: string;
   help?: string;
-  type?: 'text' | 'email' | 'password';
+  type?: 'text' | 'email' | 'password' | 'date';
   autocomplete?: string;
   value?: string;
   isOptional?: boolean;

@@ -1,4 +1,5 @@
 import { createContext, useContext } from 'hono/jsx';
+import { DAY, iso, MINUTE } from '#core/time.ts';
 import { formatMinute } from '../../parts/text.ts';
 
 export interface Amount {
@@ -11,6 +12,24 @@ export const optionalAmount = (amount: Amount | null | undefined): string | unde
 
 /** Names the time that a payment buys. */
 export const periodOf = (days: number | null): string => (days === null ? 'without end' : days === 1 ? 'a day' : `${days} days`);
+
+const offsets = new Map<string, Intl.DateTimeFormat>();
+
+/** Minutes by which a zone is ahead of UTC at a time. */
+function offsetAt(at: number, timeZone: string): number {
+  const format = offsets.get(timeZone) ?? new Intl.DateTimeFormat('en', { timeZone, timeZoneName: 'longOffset' });
+  offsets.set(timeZone, format);
+  const [, sign = '+', hours = '0', minutes = '0'] = /GMT([+-])(\d\d):(\d\d)/.exec(format.format(at)) ?? [];
+  return Number(`${sign}1`) * (Number(hours) * 60 + Number(minutes));
+}
+
+/** First moment of a day (`2026-11-21`) in a zone, or of a day after it. Text that is no date is returned as it is. */
+export function startOfDay(date: string, timeZone: string, daysAfter = 0): string {
+  const utc = /^\d{4}-\d\d-\d\d$/.test(date) ? Date.parse(date) + daysAfter * DAY : Number.NaN;
+  if (Number.isNaN(utc)) return date;
+  const near = utc - offsetAt(utc, timeZone) * MINUTE;
+  return iso(utc - offsetAt(near, timeZone) * MINUTE);
+}
 
 /** Time zone of the account, in which its pages show times. */
 export const Zone = createContext('UTC');

@@ -1,5 +1,6 @@
 import type { Child } from 'hono/jsx';
 import { Table } from './fields.tsx';
+import { startOfDay } from './format.tsx';
 import { linkTo } from './head.tsx';
 import type { OperationId, Problem } from './operations.ts';
 import type { Definition, Screen } from './screen.tsx';
@@ -8,10 +9,27 @@ export interface Filter {
   /** Name of the operation's parameter. */
   name: string;
   label: string;
-  options?: readonly string[];
+  options?: readonly (string | readonly [value: string, text: string])[];
   /** Value of the API if the parameter is absent. Otherwise: any. */
   unset?: string;
+  /** For a date, the day in the account's zone that begins the list, or ends it. */
+  day?: 'first' | 'last';
 }
+
+/** Filters by the day of creation, in the account's zone. */
+export const DAYS: readonly Filter[] = [
+  { name: 'created_from', label: 'From', day: 'first' },
+  { name: 'created_to', label: 'To, this day included', day: 'last' },
+];
+
+/** Parameters as the operation takes them: a day is a moment there. */
+const toSent = (asked: Record<string, string>, filters: readonly Filter[], zone: string): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(asked).map(([name, value]) => {
+      const day = filters.find((filter) => filter.name === name)?.day;
+      return [name, day ? startOfDay(value, zone, day === 'last' ? 1 : 0) : value];
+    }),
+  );
 
 interface ListTerms<Item> {
   operation: OperationId;
@@ -61,11 +79,12 @@ export const listBody =
       }),
     );
     const query = { ...asked, mode };
+    const sent = { ...toSent(asked, filters, screen.me.timezone), mode };
     const isFiltered = Object.keys(asked).length > 0;
-    const list = isFiltered || !needsFilter ? await operations.call<Listed<Item>>(operation, { query: { ...fixed, ...query } }) : null;
+    const list = isFiltered || !needsFilter ? await operations.call<Listed<Item>>(operation, { query: { ...fixed, ...sent } }) : null;
     if (list && !list.ok && list.status !== 422) return list;
     const { items, has_more: hasMore, page } = list?.ok ? list.value : { items: [], has_more: false, page: 1 };
-    const { page: _page, ...filtered } = query as typeof query & { page?: string };
+    const { page: _page, ...filtered } = sent as typeof sent & { page?: string };
     const toPage = (to: number) => `${path}?${new URLSearchParams({ ...query, page: String(to) })}`;
     const content = (
       <>
@@ -108,20 +127,23 @@ interface FilterTerms {
 const FilterForm = ({ screen, filters, asked, submit }: FilterTerms) => (
   <form class="act" method="get" action={screen.path}>
     {screen.mode === 'sandbox' && <input type="hidden" name="mode" value="sandbox" />}
-    {filters.map(({ name, label, options, unset = 'any' }) => (
+    {filters.map(({ name, label, options, unset = 'any', day }) => (
       <div class="field">
         <label for={name}>{label}</label>
         {options ? (
           <select id={name} name={name}>
             <option value="">{unset}</option>
-            {options.map((option) => (
-              <option value={option} selected={asked[name] === option}>
-                {option}
-              </option>
-            ))}
+            {options.map((option) => {
+              const [value, text] = typeof option === 'string' ? [option, option] : option;
+              return (
+                <option value={value} selected={asked[name] === value}>
+                  {text}
+                </option>
+              );
+            })}
           </select>
         ) : (
-          <input id={name} name={name} value={asked[name]} maxlength={200} />
+          <input id={name} name={name} type={day ? 'date' : 'text'} value={asked[name]} maxlength={day ? undefined : 200} />
         )}
       </div>
     ))}

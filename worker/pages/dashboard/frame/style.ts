@@ -29,6 +29,7 @@ export const BOARD_STYLE = `
 .board button{cursor:pointer;font-weight:600}
 .board .act>button{justify-self:start;border-color:var(--accent-edge)}
 .board button.final{color:var(--bad);border-color:var(--bad)}
+.unbroken{white-space:nowrap}
 .act{display:grid;grid-template-columns:minmax(0,1fr);gap:.75rem;max-width:30rem}
 td .act{display:flex;flex-wrap:wrap;gap:.5rem;align-items:end;max-width:none}
 td .act .field label{position:absolute;left:-99rem}

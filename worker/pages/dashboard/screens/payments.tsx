@@ -2,7 +2,7 @@ import { acted, idempotent, mayAct } from '../frame/acts.ts';
 import { ActForm, ActSection, Table } from '../frame/fields.tsx';
 import { type Amount, amountOf, optionalAmount, Time } from '../frame/format.tsx';
 import { linkTo } from '../frame/head.tsx';
-import { Facts, type Filter, listBody } from '../frame/list.tsx';
+import { DAYS, Facts, type Filter, listBody } from '../frame/list.tsx';
 import type { Definition, Screen } from '../frame/screen.tsx';
 import { REFUND, RESEND, RefundForms, type TimelineEntry } from './shop/payment-acts.tsx';
 import { type Paid, PaymentLink, refundedOf, statusOf } from './shop/payment-parts.tsx';
@@ -50,6 +50,7 @@ const FILTERS: Filter[] = [
   { name: 'product_id', label: 'Product id' },
   { name: 'customer_ref', label: 'Your customer id' },
   { name: 'customer_id', label: 'Customer' },
+  ...DAYS,
   { name: 'q', label: 'Payment id, signature, wallet or words' },
 ];
 

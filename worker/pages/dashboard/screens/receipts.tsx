@@ -1,17 +1,17 @@
 import { given } from '#platform/http/openapi.ts';
-import { acted, idempotent, mayAct, textOf } from '../frame/acts.ts';
+import { acted, idempotent, may, mayAct, textOf } from '../frame/acts.ts';
 import { ActForm, ActSection, TextField } from '../frame/fields.tsx';
 import { type Amount, amountOf, Time } from '../frame/format.tsx';
 import { linkTo } from '../frame/head.tsx';
-import { Facts, listBody } from '../frame/list.tsx';
+import { DAYS, Facts, listBody } from '../frame/list.tsx';
 import type { Definition, Form, Screen } from '../frame/screen.tsx';
 
 /** Texts of an invoice, with their label, longest length, and lines if they may have several. */
 const INVOICE = [
   ['invoice_number', 'Invoice number', 64],
   ['reference', 'Reference', 120],
-  ['issued_on', 'Date of the invoice, such as 2026-11-21', 10],
-  ['due_on', 'Due on, such as 2026-12-21', 10],
+  ['issued_on', 'Date of the invoice', 10],
+  ['due_on', 'Due on', 10],
   ['notes', 'Notes', 2000, 4],
 ] as const;
 const BILL_TO = [
@@ -24,7 +24,6 @@ const BILL_TO = [
 interface Receipt {
   receipt_id: string;
   tx_sig: string;
-  public_url: string;
   sha256: string;
   key_id: string;
   link?: { seq: number };
@@ -51,7 +50,15 @@ export const RECEIPTS: Definition = {
       { name: 'product_id', label: 'Product id' },
       { name: 'customer_id', label: 'Customer id' },
       { name: 'wallet', label: 'Wallet' },
-      { name: 'direction', label: 'Direction', options: ['received', 'paid'] },
+      ...DAYS,
+      {
+        name: 'direction',
+        label: 'Receipts of',
+        options: [
+          ['received', 'your sales'],
+          ['paid', 'what you paid for plans'],
+        ],
+      },
       { name: 'q', label: 'Receipt id, signature, wallet, email or words' },
     ],
     hasFile: true,
@@ -73,6 +80,19 @@ export const RECEIPTS: Definition = {
   acts: {},
 };
 
+interface Refund {
+  amount: Amount;
+  at: string;
+}
+
+/** Refunds of the payment of a transaction, for a role that reads payments. */
+async function listRefunds(screen: Screen, tx: string): Promise<Refund[]> {
+  if (!may(screen, 'payments:read')) return [];
+  const query = { tx_signature: tx, mode: screen.mode };
+  const paid = await screen.operations.call<{ items: { tx_signature?: string; refunded?: Refund[] }[] }>('listPayments', { query });
+  return paid.ok ? paid.value.items.flatMap(({ tx_signature, refunded = [] }) => (tx_signature === tx ? refunded : [])) : [];
+}
+
 /** Texts of a form. An emptied one is cleared. */
 const textsOf = (form: Form, fields: readonly (readonly [name: string, ...unknown[]])[], prefix: string) =>
   Object.fromEntries(fields.map(([name]) => [name, textOf(form[prefix + name]?.replaceAll('\r\n', '\n')) ?? null]));
@@ -87,16 +107,8 @@ export const RECEIPT: Definition = {
       query: { mode },
     });
     if (!receipt.ok) return receipt;
-    const {
-      receipt_id: id,
-      document,
-      invoice_metadata: invoice,
-      public_url: publicUrl,
-      link,
-      sha256,
-      key_id: keyId,
-      tx_sig: tx,
-    } = receipt.value;
+    const { receipt_id: id, document, invoice_metadata: invoice, tx_sig: tx } = receipt.value;
+    const refunds = await listRefunds(screen, tx);
     return (
       <>
         <section>
@@ -109,20 +121,35 @@ export const RECEIPT: Definition = {
               ['Paid to', document.recipient],
               ['Transaction', tx],
               ['Paid', <Time at={document.block_time} />],
-              ['Number in the chain', link && String(link.seq)],
-              ['SHA-256', sha256],
-              ['Signed by', keyId],
+              ...refunds.map(
+                ({ amount, at }) =>
+                  [
+                    'Refunded',
+                    <>
+                      {amountOf(amount)}, <Time at={at} />
+                    </>,
+                  ] as const,
+              ),
             ]}
           />
           <p>
-            <a href={publicUrl}>Public page</a> · <a href={`/v1/receipt/${id}/pdf`}>PDF for the buyer</a> ·{' '}
-            <a href={linkTo(screen, `/dashboard/receipts/${id}/pdf`)}>PDF with fee and invoice</a>
+            <a href={`/r/${id}`}>Public page</a> · <a href={`/v1/receipt/${id}/pdf`}>Public PDF</a> ·{' '}
+            <a href={linkTo(screen, `/dashboard/receipts/${id}/pdf`)}>Your PDF, with fee and invoice fields</a>
           </p>
+          <Signature {...receipt.value} />
         </section>
         <InvoiceForm screen={screen} invoice={invoice} />
         <ActSection screen={screen} act="send_proof" title="Email the proof">
           <ActForm screen={screen} act="send_proof" submit="Send">
-            <TextField screen={screen} act="send_proof" name="email" label="Email address" type="email" max={254} />
+            <TextField
+              screen={screen}
+              act="send_proof"
+              name="email"
+              label="Email address"
+              type="email"
+              max={254}
+              value={invoice?.bill_to?.email ?? ''}
+            />
           </ActForm>
         </ActSection>
       </>
@@ -158,10 +185,25 @@ export const RECEIPT: Definition = {
   },
 };
 
+const Signature = ({ link, sha256, key_id: keyId }: Receipt) => (
+  <details>
+    <summary>Signature</summary>
+    <Facts
+      rows={[
+        ['Position among your receipts', link && String(link.seq)],
+        ['SHA-256 of the signed text', sha256],
+        ['Signing key', keyId],
+      ]}
+    />
+  </details>
+);
+
 const InvoiceForm = ({ screen, invoice }: { screen: Screen; invoice: Receipt['invoice_metadata'] }) => (
   <section>
     <h2>Invoice fields</h2>
-    <p>They are on the PDFs, and no part of the signed receipt.</p>
+    <p>
+      They are on your PDF, and no part of the signed receipt. The party billed is also on the PDF that the buyer gets at Your purchases.
+    </p>
     {!mayAct(screen, 'invoice') && (
       <Facts
         rows={[
@@ -179,6 +221,7 @@ const InvoiceForm = ({ screen, invoice }: { screen: Screen; invoice: Receipt['in
           label={label}
           isOptional
           max={max}
+          {...(name.endsWith('_on') && { type: 'date' as const })}
           {...given('lines', lines ?? null)}
           value={invoice?.[name] ?? ''}
         />

@@ -27,7 +27,7 @@ const ROLE_TEXTS: Record<string, string> = {
   owner: 'Everything, and alone: hand over or close the account.',
   admin: 'Everything else, members and payout wallets included.',
   developer: 'Products, webhooks, sandbox and keys. No refunds.',
-  finance: 'Payments, refunds, receipts and the plan.',
+  finance: 'Payments, refunds, receipts and the plan. A refund is signed by the wallet that was paid.',
   support: 'Customers, receipts and tickets.',
   viewer: 'Reads, and changes nothing.',
 };

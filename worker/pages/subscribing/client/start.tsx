@@ -8,7 +8,7 @@ import { listWallets, type OpenWallet, onWalletsChange, openWallet, WalletError 
 import { drawQrCode } from '../../parts/qr.ts';
 import { sayIn } from '../../parts/text.ts';
 import type { SubscribingFacts } from '../facts.ts';
-import { holdsTurn, nextSubscribing } from '../machine.ts';
+import { holdsTurn, nextSubscribing, problemTitle } from '../machine.ts';
 import { FIRST_SUBSCRIBING, type Stored, type SubscribingEffect, type SubscribingNews, type SubscribingState } from '../state.ts';
 import { type SubscribingActions, SubscribingPanel, SubscriptionView } from '../view.tsx';
 import { ManageService, SubscribeService } from './service.ts';
@@ -120,6 +120,7 @@ async function run({ facts, wallets, service }: Parties, effect: SubscribingEffe
 function drawOnChange(page: Holder, facts: SubscribingFacts, panel: HTMLElement): void {
   const say = sayIn(facts.text);
   const root = createRoot(panel);
+  const shown = facts.page === 'manage' ? createRoot(document.getElementById('standing')!) : null;
   const { report } = page;
   const actions: SubscribingActions = {
     choose: (walletName) => report({ kind: 'walletPressed', walletName }),
@@ -137,15 +138,15 @@ function drawOnChange(page: Holder, facts: SubscribingFacts, panel: HTMLElement)
     const after = page.state;
     drawn = after;
     root.render(<SubscribingPanel facts={facts} state={after} say={say} actions={actions} drawCode={drawQrCode} />);
-    if (facts.page === 'manage' && after.step === 'cancelled' && before?.step !== 'cancelled')
-      createRoot(document.getElementById('standing')!).render(
-        <SubscriptionView facts={facts} subscription={after.subscription} say={say} />,
-      );
+    if (facts.page === 'manage' && (before === null || (after.step === 'cancelled' && before.step !== 'cancelled'))) {
+      const subscription = after.step === 'cancelled' ? after.subscription : facts.subscription;
+      shown?.render(<SubscriptionView facts={facts} subscription={subscription} say={say} />);
+    }
     if (before === null) return;
     const problem = 'problem' in after ? after.problem : null;
     const isNew = problem !== null && problem !== ('problem' in before ? before.problem : null);
     const announcement = document.getElementById('announcement');
-    if (announcement && isNew) announcement.textContent = `${say('problem')}. ${say(problem.key, problem.values)}`;
+    if (announcement && isNew) announcement.textContent = `${say(problemTitle(facts, problem))}. ${say(problem.key, problem.values)}`;
     if (after.step !== before.step) setTimeout(() => document.getElementById('panel-title')?.focus());
   };
   page.onChange(draw);

@@ -1,3 +1,4 @@
+import { PAID_PLANS, PLAN_DAYS, PLANS } from '#rules/plans.ts';
 import { idempotent } from '../../frame/acts.ts';
 import { ActForm, ActSection, SelectField, Table } from '../../frame/fields.tsx';
 import { Time } from '../../frame/format.tsx';
@@ -14,11 +15,13 @@ interface Billing {
   limits: Record<string, number | null>;
 }
 
-const PLANS = [
-  ['starter', 'Starter'],
-  ['growth', 'Growth'],
-  ['scale', 'Scale'],
-] as const;
+const CHOICES = PAID_PLANS.map((plan) => [plan, plan.slice(0, 1).toUpperCase() + plan.slice(1)] as const);
+const toLimit = (max: number): string => (Number.isFinite(max) ? String(max) : 'no limit');
+const COMPARED = ['Plan', `Price of ${PLAN_DAYS} days`, 'Templates', 'API keys', 'Webhook endpoints', 'Members', 'Requests a minute'];
+const COMPARISON = CHOICES.map(([id, name]) => {
+  const { priceUsdc, activeProductsMax, activeKeysMax, enabledEndpointsMax, seatsMax, requestsPerMinute } = PLANS[id];
+  return [name, `${priceUsdc} USDC`, ...[activeProductsMax, activeKeysMax, enabledEndpointsMax, seatsMax, requestsPerMinute].map(toLimit)];
+});
 const PAYERS: Record<string, string> = { processor: 'card', x402: 'USDC' };
 const NAMES: Record<string, string> = { keys: 'API keys', endpoints: 'Webhook endpoints', products: 'Templates' };
 
@@ -65,11 +68,12 @@ export const PLAN: Definition = {
           />
         </section>
         <ActSection screen={screen} act="choose" title="Choose plan">
+          <Table caption="Plans" head={COMPARED} rows={COMPARISON} />
           <ActForm screen={screen} act="choose" submit="Choose plan">
-            <SelectField screen={screen} act="choose" name="plan" label="Plan" options={PLANS} value={plan} />
+            <SelectField screen={screen} act="choose" name="plan" label="Plan" options={CHOICES} value={plan} />
           </ActForm>
           <p>
-            A plan is paid by card, or in USDC by one call: <a href="/docs/account">how</a>
+            A plan is paid by card, or in USDC by a call of the API: <a href="/docs/account">how a plan is paid in USDC</a>
           </p>
           {source === 'processor' && <ActForm screen={screen} act="card" submit="Manage card" />}
         </ActSection>

@@ -160,7 +160,7 @@ const Read = ({ display_name: name, timezone, locale, merchant_settings: brand, 
         ['Name', <bdi>{name}</bdi>],
         ['Time zone', timezone],
         ['Language of emails', LOCALES.find(([id]) => id === locale)?.[1]],
-        ...BRAND.map(([id, label]) => [label, <bdi>{brand[id]}</bdi>] as const),
+        ...BRAND.map(([id, label]) => [label, brand[id] && <bdi>{brand[id]}</bdi>] as const),
         ...NOTICES.map(([id, label]) => [label, notices[id] ? 'yes' : 'no'] as const),
       ]}
     />
