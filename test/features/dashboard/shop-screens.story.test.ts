@@ -24,7 +24,14 @@ describe('template screens', () => {
     const path = (await browser.post('/dashboard/templates/new', form)).location ?? '';
     expect(path).toMatch(/^\/dashboard\/templates\/[0-9a-f-]{36}$/);
     const one = await browser.get(path);
-    expect(operationsOn(one.text)).toEqual(['listRailSettings', 'getProduct', 'getReadiness', 'listPayments', 'getAccount', 'listAccounts']);
+    expect(operationsOn(one.text)).toEqual([
+      'listRailSettings',
+      'getProduct',
+      'getReadiness',
+      'listPayments',
+      'getAccount',
+      'listAccounts',
+    ]);
     expect(one.text).toContain('<dd>12.5 USDC</dd>');
     expect((await browser.get('/dashboard/templates')).text).toContain('>On sale</td>');
 
