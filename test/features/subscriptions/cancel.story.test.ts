@@ -56,6 +56,8 @@ describe('cancellation by the buyer', () => {
     const browser = new PageBrowser(w);
     const signed_message = await signText(wallet, nonce.message);
     await browser.post('/me/wallet', { wallet_address: wallet.address, signed_message, message_nonce: nonce.message_nonce });
+    await w.deliver();
+    await w.sweepAlone('analytics');
     const page = `/s/${life.id}?locale=en`;
     expect((await browser.get('/me')).text).toContain(`${page}">See or cancel</a>`);
     await life.cancelConfirm({ transaction: await signed(life) });
