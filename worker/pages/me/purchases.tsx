@@ -4,6 +4,7 @@ import { findLocale } from '#core/locales.ts';
 import type { AppEnv } from '#platform/http/openapi.ts';
 import { type Answer, Operations, type Refusal } from '../dashboard/frame/operations.ts';
 import type { PageContext } from '../document.tsx';
+import { Table, type TableTerms } from '../parts/table.tsx';
 import { type Amount, formatCount, formatDay, formatInstant, formatMoney, plainName, shortened } from '../parts/text.ts';
 import { inLanguageOf, openMe, pathIn, type SayMe, sayMe, sendMe } from './frame.tsx';
 import { dropBuyer } from './session.ts';
@@ -149,39 +150,10 @@ const SellerName = ({ seller: { display_name, support_url, domain } }: { seller:
   </>
 );
 
-interface TableTerms {
-  id: string;
-  caption: string;
-  heads: string[];
-  /** Cells of each row. The first one names it. */
-  rows: Child[][];
-}
-
-/** Table that a narrow screen shows as a list, in which each cell has the name of its column. */
-const Table = ({ id, caption, heads, rows }: TableTerms) => (
+/** Table that a link of the page leads to. */
+const Group = ({ id, ...table }: TableTerms & { id: string }) => (
   <section id={id}>
-    <section class="frame" aria-label={caption} tabindex={0}>
-      <table>
-        <caption>{caption}</caption>
-        <thead>
-          <tr>
-            {heads.map((head) => (
-              <th scope="col">{head}</th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map(([name, ...cells]) => (
-            <tr>
-              <th scope="row">{name}</th>
-              {cells.map((cell, index) => (
-                <td data-name={heads[index + 1]}>{cell}</td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
+    <Table {...table} />
   </section>
 );
 
@@ -199,8 +171,8 @@ function Held({ page, say, items }: View & { items: Access[] }) {
           <p>{say('nothing')}</p>
         </section>
       )}
-      {active.length > 0 && <Table id="active" caption={say('active')} heads={heads} rows={rows(active)} />}
-      {over.length > 0 && <Table id="over" caption={say('over')} heads={heads} rows={rows(over)} />}
+      {active.length > 0 && <Group id="active" caption={say('active')} head={heads} rows={rows(active)} />}
+      {over.length > 0 && <Group id="over" caption={say('over')} head={heads} rows={rows(over)} />}
     </>
   );
 }
@@ -253,7 +225,7 @@ function Subscribed({ page, say, items }: View & { items: Subscription[] }) {
     ),
     <a href={inLanguageOf(page, page_url)}>{say(next_charge_at ? 'manage' : 'see')}</a>,
   ]);
-  return <Table id="subscriptions" caption={say('subscriptions')} heads={heads} rows={rows} />;
+  return <Group id="subscriptions" caption={say('subscriptions')} head={heads} rows={rows} />;
 }
 
 function Receipts({ page, say, found }: View & { found: Page<Purchase> }) {
@@ -274,7 +246,7 @@ function Receipts({ page, say, found }: View & { found: Page<Purchase> }) {
   ]);
   return (
     <>
-      <Table id="receipts" caption={say('receipts')} heads={heads} rows={rows} />
+      <Group id="receipts" caption={say('receipts')} head={heads} rows={rows} />
       <p>
         {found.page > 1 && <a href={pathIn(page, '/me', { page: String(found.page - 1) })}>{say('newer')}</a>}{' '}
         {found.has_more && <a href={pathIn(page, '/me', { page: String(found.page + 1) })}>{say('older')}</a>}

@@ -1,5 +1,6 @@
 import type { Child } from 'hono/jsx';
-import { Table } from './fields.tsx';
+import { Table } from '../../parts/table.tsx';
+
 import { startOfDay } from './format.tsx';
 import { linkTo } from './head.tsx';
 import type { OperationId, Problem } from './operations.ts';

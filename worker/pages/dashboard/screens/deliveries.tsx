@@ -1,6 +1,7 @@
+import { Table } from '../../parts/table.tsx';
 import { idempotent } from '../frame/acts.ts';
 import { prettyJson } from '../frame/api-section.tsx';
-import { ActForm, Table } from '../frame/fields.tsx';
+import { ActForm } from '../frame/fields.tsx';
 import { Time } from '../frame/format.tsx';
 import { linkTo } from '../frame/head.tsx';
 import { Facts } from '../frame/list.tsx';

@@ -1,5 +1,6 @@
 import { drawCode } from '../../parts/qr.ts';
-import { ActForm, Table, TextField } from '../frame/fields.tsx';
+import { Table } from '../../parts/table.tsx';
+import { ActForm, TextField } from '../frame/fields.tsx';
 import { Time } from '../frame/format.tsx';
 import { linkTo } from '../frame/head.tsx';
 import type { Answer } from '../frame/operations.ts';

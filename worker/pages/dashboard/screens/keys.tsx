@@ -1,6 +1,7 @@
 import { PAGE_ASSETS } from '../../assets.ts';
+import { Table } from '../../parts/table.tsx';
 import { acted, beyondRole, idempotent, mayAct, notFound, notTyped } from '../frame/acts.ts';
-import { ActForm, ConfirmField, ConfirmFirst, SelectField, shownOnce, Table, TextField } from '../frame/fields.tsx';
+import { ActForm, ConfirmField, ConfirmFirst, SelectField, shownOnce, TextField } from '../frame/fields.tsx';
 import { Time } from '../frame/format.tsx';
 import { linkTo } from '../frame/head.tsx';
 import { Facts } from '../frame/list.tsx';

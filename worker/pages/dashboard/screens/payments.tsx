@@ -1,5 +1,6 @@
+import { Table } from '../../parts/table.tsx';
 import { acted, idempotent, mayAct } from '../frame/acts.ts';
-import { ActForm, ActSection, Table } from '../frame/fields.tsx';
+import { ActForm, ActSection } from '../frame/fields.tsx';
 import { type Amount, amountOf, optionalAmount, Time } from '../frame/format.tsx';
 import { linkTo } from '../frame/head.tsx';
 import { DAYS, Facts, type Filter, listBody } from '../frame/list.tsx';

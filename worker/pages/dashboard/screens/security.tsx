@@ -1,5 +1,6 @@
+import { Table } from '../../parts/table.tsx';
 import { acted, idempotent, leaveSignedOut, notTyped } from '../frame/acts.ts';
-import { ActForm, ActSection, ConfirmField, ConfirmFirst, Table, TextField } from '../frame/fields.tsx';
+import { ActForm, ActSection, ConfirmField, ConfirmFirst, TextField } from '../frame/fields.tsx';
 import { Time } from '../frame/format.tsx';
 import { type Definition, isFresh, type Screen } from '../frame/screen.tsx';
 import { Factors, NewTotp, type Passkey, withCodes } from './factors.tsx';

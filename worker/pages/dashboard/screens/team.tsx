@@ -1,6 +1,7 @@
 import { GIVEN_ROLES } from '#rules/access/roles.ts';
+import { Table } from '../../parts/table.tsx';
 import { acted, idempotent, mayAct, notTyped } from '../frame/acts.ts';
-import { ActForm, ActSection, ConfirmField, ConfirmFirst, SelectField, Table, TextField } from '../frame/fields.tsx';
+import { ActForm, ActSection, ConfirmField, ConfirmFirst, SelectField, TextField } from '../frame/fields.tsx';
 import { Time } from '../frame/format.tsx';
 import { type Definition, isFresh, type Screen } from '../frame/screen.tsx';
 

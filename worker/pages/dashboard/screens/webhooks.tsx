@@ -1,7 +1,8 @@
 import { DAY, HOUR, iso } from '#core/time.ts';
 import { PAGE_ASSETS } from '../../assets.ts';
+import { Table } from '../../parts/table.tsx';
 import { acted, idempotent, notFound } from '../frame/acts.ts';
-import { ActForm, ActSection, SelectField, shownOnce, Table, TextField } from '../frame/fields.tsx';
+import { ActForm, ActSection, SelectField, shownOnce, TextField } from '../frame/fields.tsx';
 import { Time } from '../frame/format.tsx';
 import { linkTo } from '../frame/head.tsx';
 import { Facts, listBody } from '../frame/list.tsx';

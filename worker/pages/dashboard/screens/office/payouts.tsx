@@ -1,6 +1,7 @@
 import { RAILS, type RailId } from '#rules/rails.ts';
+import { Table } from '../../../parts/table.tsx';
 import { acted, idempotent, may, mayAct, notTyped } from '../../frame/acts.ts';
-import { ActForm, ActSection, ConfirmField, ConfirmFirst, SelectField, Table, TextField } from '../../frame/fields.tsx';
+import { ActForm, ActSection, ConfirmField, ConfirmFirst, SelectField, TextField } from '../../frame/fields.tsx';
 import { Time } from '../../frame/format.tsx';
 import { linkTo } from '../../frame/head.tsx';
 import { Facts } from '../../frame/list.tsx';

@@ -1,6 +1,7 @@
 import { PAID_PLANS, PLAN_DAYS, PLANS } from '#rules/plans.ts';
+import { Table } from '../../../parts/table.tsx';
 import { idempotent } from '../../frame/acts.ts';
-import { ActForm, ActSection, SelectField, Table } from '../../frame/fields.tsx';
+import { ActForm, ActSection, SelectField } from '../../frame/fields.tsx';
 import { Time } from '../../frame/format.tsx';
 import { Facts } from '../../frame/list.tsx';
 import type { Acted, Definition } from '../../frame/screen.tsx';

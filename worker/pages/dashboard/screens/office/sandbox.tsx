@@ -1,5 +1,6 @@
+import { Table } from '../../../parts/table.tsx';
 import { acted, idempotent } from '../../frame/acts.ts';
-import { ActForm, ActSection, SelectField, Table, TextField } from '../../frame/fields.tsx';
+import { ActForm, ActSection, SelectField, TextField } from '../../frame/fields.tsx';
 import { Time } from '../../frame/format.tsx';
 import { linkTo } from '../../frame/head.tsx';
 import { Facts } from '../../frame/list.tsx';

@@ -1,4 +1,4 @@
-import { Table } from '../../frame/fields.tsx';
+import { Table } from '../../../parts/table.tsx';
 
 export interface Day {
   date: string;

@@ -1,6 +1,7 @@
 import { PAGE_ASSETS } from '../../../assets.ts';
+import { Table } from '../../../parts/table.tsx';
 import { acted, idempotent, may, notTyped, numberOf } from '../../frame/acts.ts';
-import { ActForm, ActSection, ConfirmField, Copied, SelectField, shownOnce, Table, TextField } from '../../frame/fields.tsx';
+import { ActForm, ActSection, ConfirmField, Copied, SelectField, shownOnce, TextField } from '../../frame/fields.tsx';
 import { Time } from '../../frame/format.tsx';
 import { linkTo } from '../../frame/head.tsx';
 import { Facts, listBody } from '../../frame/list.tsx';

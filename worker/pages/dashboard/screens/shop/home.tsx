@@ -1,5 +1,6 @@
 import type { Child } from 'hono/jsx';
-import { Table } from '../../frame/fields.tsx';
+import { Table } from '../../../parts/table.tsx';
+
 import { amountOf, Time } from '../../frame/format.tsx';
 import { linkTo } from '../../frame/head.tsx';
 import { Facts } from '../../frame/list.tsx';

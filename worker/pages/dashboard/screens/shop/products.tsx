@@ -1,6 +1,7 @@
 import { DAY, iso } from '#core/time.ts';
+import { Table } from '../../../parts/table.tsx';
 import { acted, beyondRole, idempotent, may, mayAct } from '../../frame/acts.ts';
-import { ActForm, ActSection, Table, TextField } from '../../frame/fields.tsx';
+import { ActForm, ActSection, TextField } from '../../frame/fields.tsx';
 import { amountOf, periodOf, Time } from '../../frame/format.tsx';
 import { linkTo, signPathOf } from '../../frame/head.tsx';
 import { Facts, listBody } from '../../frame/list.tsx';
