@@ -25,14 +25,16 @@ export const listDueErasures = ({ db, wallNow }: Shard, max: number): Promise<Cu
     .orderBy(asc(customers.eraseAt))
     .limit(max);
 
-const isErasing = ({ id }: CustomerRow) => and(eq(customers.id, id), eq(customers.status, 'erasing'));
+/** Condition of the erasure that was read. A wallet may return, and be erased again. */
+const isOfErasure = ({ id, erasure }: CustomerRow) =>
+  and(eq(customers.id, id), sql`${customers.erasure} ->> '$.requestedAt' = ${erasure?.requestedAt}`);
 
 export const saveProgress = async ({ ctx, row, progress }: Erasing, eraseAt: number): Promise<void> =>
-  void (await updateUnversioned(ctx.db, customers, { erasure: progress, eraseAt }, isErasing(row)));
+  void (await updateUnversioned(ctx.db, customers, { erasure: progress, eraseAt }, isOfErasure(row)));
 
 /** Lets an erasure of which a step failed wait, so that it delays no other. */
 export const postponeErasure = async ({ db }: Shard, row: CustomerRow, eraseAt: number): Promise<void> =>
-  void (await updateUnversioned(db, customers, { eraseAt }, isErasing(row)));
+  void (await updateUnversioned(db, customers, { eraseAt }, isOfErasure(row)));
 
 /** Finds out whether an earlier customer of a reference of these is under erasure: its rows have the reference, too. */
 export async function isPreviousErasing(scope: Scope, rows: readonly CustomerRow[]): Promise<boolean> {
@@ -142,6 +144,12 @@ function planNext(ctx: Scope, one: ErasedKey): Write[] {
   ];
 }
 
+/** Deletes the progress of an erasure, with the names in it. Returns null: nothing is left to do. */
+export async function completeErasure({ ctx, row }: Erasing): Promise<null> {
+  await updateUnversioned(ctx.db, customers, { erasure: null, eraseAt: null }, isOfErasure(row));
+  return null;
+}
+
 /** Customer without personal data. A wallet that bought since the request is active again. */
 export const erasedRow = ({ ctx }: Erasing, row: CustomerRow): CustomerRow => ({
   ...row,
@@ -149,10 +157,12 @@ export const erasedRow = ({ ctx }: Erasing, row: CustomerRow): CustomerRow => ({
   ...{ erasure: null, eraseAt: null, updatedAt: ctx.now, version: row.version + 1 },
 });
 
-/** Plans the end of an erasure. Aborts if something of before is left, or the customer changed. */
+/** Plans the end of an erasure, which goes on in the archive. Aborts if something of before is left, or the customer changed. */
 export const planErased = (erasing: Erasing): Write[] => {
-  const { ctx, row } = erasing;
+  const { ctx, row, progress } = erasing;
   const status = sql`iif(wallet_address IS NOT NULL AND last_seen_at > erased_at, 'active', 'erased')`;
-  const ended = { status, erasure: null, eraseAt: null, updatedAt: ctx.now };
+  const inArchive: ErasureProgress = { ...progress, step: 0, after: null, hasEnded: true };
+  const left = ctx.env.ARCHIVE ? { erasure: inArchive, eraseAt: ctx.wallNow } : { erasure: null, eraseAt: null };
+  const ended = { status, ...left, updatedAt: ctx.now };
   return [...casUpdate(ctx, customers, row, ended), ...abortIfHeld(erasing), ...abortIfPaid(erasing)];
 };

@@ -71,6 +71,7 @@ async function planErasure(ctx: Scope, before: ShownCustomer, endsAccess: boolea
     if (running) throw conflict(running, 'End the native subscription or metered session of the customer first.');
     if (await findPending(ctx, key)) throw conflict('payment_pending', 'A payment of the customer is under way. Repeat in some minutes.');
   }
+  if (before.row.erasure !== null) throw conflict('erasing', 'The archive is not yet free of the customer’s last erasure. Repeat later.');
   if (await isPreviousErasing(ctx, rows))
     throw conflict('erasing', 'An earlier customer of the reference is erased just now. Repeat in some minutes.');
   const held = await listRunning(ctx, keys, MEMBERSHIPS_MAX);
@@ -139,6 +140,6 @@ function newProgress(ctx: Scope, rows: readonly CustomerRow[], chosen: Chosen): 
   const emails = [...new Set([...noted, ...chosen.emails].map((email) => email.toLowerCase()))];
   const { now: until, wallNow: requestedAt } = ctx;
   const times = { requestedAt, takenAt: requestedAt + TAKEN_WITHIN_MS, callsEndAt: requestedAt + CALLS_END_MS, until };
-  const begin = { step: 0, after: null, isLast: false, hasPassed: false, forgotten: {}, actSeq: 0, entrySeq: 0 };
+  const begin = { step: 0, after: null, isLast: false, hasPassed: false, hasEnded: false, forgotten: {}, actSeq: 0, entrySeq: 0 };
   return { ...begin, ...times, ...chosen, emails };
 }

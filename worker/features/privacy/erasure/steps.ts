@@ -234,7 +234,6 @@ function erasedDetails({ customer }: Erasing, { action, subjectId, details }: Lo
 /** Erases the customer in archived entries of the log, object by object. */
 export async function eraseArchivedEntries(erasing: Erasing): Promise<Stepped> {
   const { ctx, progress } = erasing;
-  if (!ctx.env.ARCHIVE || !isLastPass(erasing)) return DONE;
   const found = await eraseFromLog(ctx, ctx.merchantId, Number(progress.after ?? 0), (entry) => {
     const details = entry.livemode === ctx.livemode ? erasedDetails(erasing, entry) : null;
     return details ? { ...entry, details, isErased: true } : entry;
@@ -242,10 +241,9 @@ export async function eraseArchivedEntries(erasing: Erasing): Promise<Stepped> {
   return { after: found === null ? null : String(found) };
 }
 
-/** Erases the customer in the archive, object by object. Events of before are in it by the last pass. */
+/** Erases the customer in the archive, object by object. Rows that come into it later are erased already. */
 export async function eraseArchive(erasing: Erasing): Promise<Stepped> {
-  const { ctx, progress, until } = erasing;
-  if (!ctx.env.ARCHIVE || !isLastPass(erasing)) return DONE;
+  const { progress, until } = erasing;
   const found = await eraseFromArchive(erasing, Number(progress.after ?? 0), {
     findOwn: async (events) => {
       const isTheirs = await findTheirs(erasing, events);
@@ -279,6 +277,7 @@ export const STEPS = [
   eraseAnswers,
   eraseEntries,
   eraseTraces,
-  eraseArchive,
-  eraseArchivedEntries,
 ] as const;
+
+/** Steps after the end, which take as long as the archive is large. */
+export const ARCHIVE_STEPS = [eraseArchive, eraseArchivedEntries] as const;

@@ -8,8 +8,8 @@ import { type Erasing, erasingOf } from '#platform/db/search/erasing.ts';
 import { emptyOrBound, mayGoOn, type Swept } from '#platform/db/sweeps.ts';
 import type { CustomerRow, ErasureProgress } from '#platform/db/tables/entitlements.ts';
 import { sendSweep } from '#platform/queues/send-jobs.ts';
-import { erasedRow, listDueErasures, planErased, postponeErasure, saveProgress } from './customer.store.ts';
-import { STEPS } from './steps.ts';
+import { completeErasure, erasedRow, listDueErasures, planErased, postponeErasure, saveProgress } from './customer.store.ts';
+import { ARCHIVE_STEPS, STEPS } from './steps.ts';
 
 const CUSTOMERS_MAX = 20;
 const AGAIN_MS = 10 * SECOND;
@@ -46,8 +46,10 @@ async function runErasure(shard: Shard, row: CustomerRow): Promise<number | null
   const ctx = await loadScope(shard, { merchantId, livemode, customerRef });
   const progress = { ...erasure };
   const erasing = erasingOf(ctx, row, progress);
+  const steps = progress.hasEnded ? ARCHIVE_STEPS : STEPS;
   while (mayGoOn(shard)) {
-    const step = STEPS[progress.step];
+    const step = steps[progress.step];
+    if (!step && progress.hasEnded) return completeErasure(erasing);
     if (!step) return endPass(erasing);
     if (progress.step === 0 && progress.after === null) progress.isLast = progress.hasPassed && ctx.wallNow >= progress.callsEndAt;
     const { after, isWaiting } = await step(erasing);
@@ -69,7 +71,7 @@ async function endPass(erasing: Erasing): Promise<number | null> {
   try {
     if (isLast) {
       await commit(ctx, await planEnd(erasing));
-      return null;
+      return ctx.env.ARCHIVE ? ctx.wallNow : null;
     }
   } catch (error) {
     if (!isAborted(error)) throw error;

@@ -56,6 +56,8 @@ export interface ErasureProgress {
   /** True in the final pass through the steps, which follows a complete one. */
   isLast: boolean;
   hasPassed: boolean;
+  /** True if only the archive is left. The customer is erased then. */
+  hasEnded: boolean;
   /** Wall time of the request, by which the platforms have taken away access, and by which calls that began before the request have ended. */
   requestedAt: number;
   takenAt: number;
@@ -102,7 +104,7 @@ export const customers = sqliteTable(
     nextId: uuidBytes('next_id').$type<CustomerId>(),
     /** Time of the last erasure. Events of before belong to the erased customer. */
     erasedAt: instant('erased_at'),
-    /** Progress of an erasure, and the time of its next step. null: nothing is left to erase. */
+    /** Progress of an erasure, in the archive even after its end, and the time of its next step. null: nothing is left to erase. */
     erasure: json<ErasureProgress>('erasure'),
     eraseAt: instant('erase_at'),
     /** Details that the merchant noted. */
