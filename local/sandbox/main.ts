@@ -13,6 +13,7 @@ import { DIST } from './settings.ts';
 import { openState, type State } from './state.ts';
 import { startWorker } from './worker.ts';
 
+const EVERY_ADDRESS = '0.0.0.0';
 const teardown = new Teardown();
 
 endOnSignals(teardown);
@@ -24,15 +25,22 @@ async function main(): Promise<void> {
   const startedAt = performance.now();
   const state = openState(options.stateDir);
   const port = await freePort(options.port, '--port', options.host);
-  const localUrl = `http://127.0.0.1:${port}`;
-  const baseUrl = options.url ?? localUrl;
-  const cron = await startWorker({ ...options, port, baseUrl, state, teardown, onLine: printer(options), onLiveCall: warnOnce() });
-  const api = new Api(localUrl);
+  const baseUrl = options.url ?? `http://${options.host === EVERY_ADDRESS ? '127.0.0.1' : options.host}:${port}`;
+  const { url, runCron } = await startWorker({
+    ...options,
+    port,
+    baseUrl,
+    state,
+    teardown,
+    onLine: printer(options),
+    onLiveCall: warnOnce(),
+  });
+  const api = new Api(url);
   const { email, password, key: known } = state.secrets.merchant;
   const token = await signIn(api, email, password);
   const key = await openKey(api, token, known, { sandbox_mode: true });
   if (key !== known) state.saveKey(key);
-  repeatCron(cron, teardown, (problem) => console.error(`cron: ${problem}`));
+  repeatCron(runCron, teardown, (problem) => console.error(`cron: ${problem}`));
   introduce({ baseUrl, key, state, seconds: (performance.now() - startedAt) / 1000 });
 }
 

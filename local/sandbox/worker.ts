@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import type { D1Database } from '@cloudflare/workers-types';
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from 'miniflare';
@@ -19,8 +21,10 @@ interface WorkerOptions extends Pick<SandboxOptions, 'host' | 'port'> {
   onLiveCall(): void;
 }
 
-/** Starts the service in workerd on a migrated database. Returns a function that runs its cron once. */
-export async function startWorker(options: WorkerOptions): Promise<() => Promise<void>> {
+const LOOPBACK = '127.0.0.1';
+
+/** Starts the service in workerd on a migrated database. Returns its URL on this machine, and a function that runs its cron once. */
+export async function startWorker(options: WorkerOptions): Promise<{ url: string; runCron: () => Promise<void> }> {
   const { state, teardown } = options;
   Object.assign(process.env, WORKERD_FLAGS);
   const node = await startNoNode(options.onLiveCall);
@@ -29,10 +33,33 @@ export async function startWorker(options: WorkerOptions): Promise<() => Promise
   const variables = { ...settings.variables, ...variablesOf(state.secrets, options.baseUrl), RPC_URL: node.url };
   const server = withOwnSignals(() => new Miniflare(configure(settings, variables, options)));
   teardown.defer(() => server.dispose());
-  await server.ready;
+  const url = (await server.ready).origin;
   await applyMigrations((await server.getD1Database('DB')) as unknown as D1Database, settings.migrations);
   const worker = await server.getWorker();
-  return async () => void (await worker.scheduled({ cron: '* * * * *' }));
+  if (options.host !== LOOPBACK) await openDoor(options, Number(new URL(url).port));
+  return { url, runCron: async () => void (await worker.scheduled({ cron: '* * * * *' })) };
+}
+
+/**
+ * Passes connections of another address on to the worker. Miniflare itself listens on this machine alone, because it opens a port without
+ * a credential, by which its workers reach the files, on the same address.
+ */
+async function openDoor({ host, port, teardown }: WorkerOptions, to: number): Promise<void> {
+  const door = createServer((caller) => {
+    const inner = connect(to, LOOPBACK);
+    const end = () => void (caller.destroy(), inner.destroy());
+    for (const socket of [caller, inner]) socket.on('error', end).on('close', end);
+    caller.pipe(inner).pipe(caller);
+    open.add(caller);
+    caller.on('close', () => open.delete(caller));
+  });
+  const open = new Set<Socket>();
+  teardown.defer(() => {
+    door.close();
+    for (const caller of open) caller.destroy();
+  });
+  door.listen(port, host);
+  await once(door, 'listening');
 }
 
 /** Removes the signal handlers that Miniflare adds, which end the process with status 130 before the teardown is over. */
@@ -45,12 +72,13 @@ function withOwnSignals(create: () => Miniflare): Miniflare {
 }
 
 function configure(settings: Settings, variables: Record<string, string>, { host, port, state, onLine }: WorkerOptions) {
+  const own = host === LOOPBACK ? port : 0;
   const modulesRoot = join(DIST, 'worker');
   // The entry comes first.
   const names = settings.modules.toSorted((a, b) => Number(b === 'index.js') - Number(a === 'index.js'));
   return convertV4MiniflareOptions({
-    host,
-    port,
+    host: LOOPBACK,
+    port: own,
     log: new Log(LogLevel.ERROR),
     logRequests: false,
     handleStructuredLogs: ({ message }) => onLine(message),

@@ -37,6 +37,7 @@ export function sandboxChecks(home: string): { checks: Check[]; end: () => void 
     { group, name: 'archive', run: async () => checkArchive(await install()) },
     { group, name: 'container', run: async () => checkContainer(await install()) },
     { group, name: 'payment and webhook', run: async () => checkSale(home, await install()) },
+    { group, name: 'address', run: async () => checkAddress(await install()) },
     { group, name: 'refusals', run: async () => checkRefusals(await install()) },
   ];
   return { checks, end: () => SandboxProcess.killAll() };
@@ -143,6 +144,17 @@ async function sellOneRequest(home: string, baseUrl: string, key: string): Promi
   const output = await exec(process.execPath, ['--no-warnings', 'buy.ts'], { cwd: folder, env }).finally(() => shop.close());
   require(output === '200 {"sky":"clear"}', `the buyer got ${output}`);
   return '@x402/fetch paid';
+}
+
+/** Another address has the service and nothing else, such as what Miniflare opens for its workers. */
+async function checkAddress(installed: Installed): Promise<string> {
+  const sandbox = start(installed, '--host', '127.0.0.2');
+  const { baseUrl } = await sandbox.ready();
+  require(new URL(baseUrl).hostname === '127.0.0.2' && (await fetch(`${baseUrl}/health`)).ok, `nothing answers at ${baseUrl}`);
+  const listening = readFileSync('/proc/net/tcp', 'utf8').match(/ 0200007F:[0-9A-F]{4} 00000000:0000 0A /g) ?? [];
+  require(listening.length === 1, `${listening.length} ports are open on 127.0.0.2`);
+  require((await sandbox.end()) === 0, 'it did not end cleanly');
+  return 'one port';
 }
 
 async function checkRefusals(installed: Installed): Promise<string> {
