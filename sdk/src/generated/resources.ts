@@ -578,7 +578,7 @@ export interface WebhookEndpointsResource {
   /** Creates a new secret. The old one also signs for a limited time. */
   rotateSecret(endpointId: string, body?: RotateSecretRequest, options?: CallOptions): Promise<Answer<WebhookEndpointWithSecret>>;
 
-  /** Delivers missed events again, and waiting retries now: at most 90 days back and 20,000 events per call, oldest first. Repeat until `scheduled` is 0. */
+  /** Delivers missed events again: at most 90 days back and 20,000 events per call, oldest first. Repeat until `scheduled` is 0. */
   recover(endpointId: string, body: RecoverWebhookRequest, options?: CallOptions): Promise<Answer<WebhookRecovery>>;
 
   /** Sends the example of an event type now, signed and with `"test": true`, also to a disabled endpoint. Appears in no event list. */

@@ -36,28 +36,6 @@ describe('recovery of deliveries', () => {
     expect((await recover({ since: SINCE })).status).toBe(409);
   });
 
-  it('a recovery makes waiting retries due now, but none that was tried within the last minute', async () => {
-    const m = await w.merchant();
-    const mine = await consumer(w, m, 'flip', { event_types: ['payment.*'] });
-    await w.connect(await w.product(m));
-    await w.deliver();
-    await w.attempt();
-    const recover = async () => (await on(m, 'POST', mine.id, { since: SINCE }, '/recover')).body;
-    expect(await recover()).toEqual({ scheduled: 0 });
-    await testEnv.DB.prepare(
-      "UPDATE webhook_deliveries SET failures = json_set(failures, '$[0].at', ?), next_attempt_at = ? WHERE endpoint_id = ?",
-    )
-      .bind(Date.now() - 61_000, Date.now() + 3_600_000, mine.id)
-      .run();
-    expect(await recover()).toEqual({ scheduled: 1 });
-    expect(await recover()).toEqual({ scheduled: 0 });
-    await flip(mine, 200);
-    await w.attempt();
-    expect(await deliveries(mine)).toMatchObject([{ status: 'succeeded', attempt: 2 }]);
-    const log = (await w.call('GET', '/v1/account/audit-log?action=endpoint.recovered', { key: m.token })).body;
-    expect(log.items).toHaveLength(1);
-  });
-
   it('a recovery with since in the future gets 422 at since', async () => {
     const m = await w.merchant();
     const mine = await consumer(w, m, 'ok');

@@ -20,7 +20,7 @@ import {
   type NewDelivery,
   postponeActs,
 } from './store.ts';
-import { bringForward, type DeliveryKey, findPassed, listRetrying, type OverdueDelivery, savePassed } from './waiting.store.ts';
+import { type DeliveryKey, findPassed, type OverdueDelivery, savePassed } from './waiting.store.ts';
 
 /** Events that only the merchant's other endpoints get. */
 const FOR_OTHERS: readonly string[] = ['webhook.endpoint_failing', 'webhook.endpoint_created', 'webhook.endpoint_changed'];
@@ -146,9 +146,8 @@ const RECOVER_DAYS = 90;
 const RECOVER_RESERVE_MS = 5 * SECOND;
 
 /**
- * Creates a fresh delivery schedule for every event in a window that the endpoint subscribes to and never received, oldest first, and makes
- * waiting retries due now. Returns how many. The next call continues if one call cannot take all. Throws 503 if the time ends before any of
- * the endpoint's products occurs.
+ * Creates a fresh delivery schedule for every event in a window that the endpoint subscribes to and never received, oldest first. Returns
+ * how many. The next call continues if one call cannot take all. Throws 503 if the time ends before any of the endpoint's products occurs.
  */
 export async function recoverEndpoint(ctx: Scope, endpointId: EndpointId, since: number, until: number): Promise<number> {
   const endpoint = await getEndpoint(ctx, endpointId);
@@ -156,18 +155,9 @@ export async function recoverEndpoint(ctx: Scope, endpointId: EndpointId, since:
     throw new ApiError('state_conflict', { detail: 'The endpoint is disabled. Enable it first.', meta: { reason: 'endpoint_disabled' } });
   const from = Math.max(since, ctx.now - RECOVER_DAYS * DAY);
   const types = EVENT_TYPES.filter((type) => matchesType(endpoint.eventTypes, type));
-  const terms = { since: iso(from), until: iso(until) };
-  const entry = { action: 'endpoint.recovered', subject: { type: 'endpoint', id: endpointId }, after: terms } as const;
-  const recorded = () => (scheduled === 0 ? [recordAction(ctx, endpoint, entry)] : []);
   let scheduled = 0;
-  let pages = 0;
-  for (; pages < RECOVER_PAGES_MAX && ctx.leftMs() > RECOVER_RESERVE_MS; pages++) {
-    const retrying = await listRetrying(ctx, endpoint, { since: from, until }, RECOVER_PAGE);
-    if (retrying.length > 0) scheduled += await sendForward(ctx, endpoint, retrying, recorded());
-    if (retrying.length < RECOVER_PAGE) break;
-  }
   let after: number | null = null;
-  while (pages < RECOVER_PAGES_MAX) {
+  for (let pages = 0; pages < RECOVER_PAGES_MAX; ) {
     if (ctx.leftMs() <= RECOVER_RESERVE_MS) {
       if (scheduled > 0) break;
       // A repeat would begin at `since` again.
@@ -178,22 +168,15 @@ export async function recoverEndpoint(ctx: Scope, endpointId: EndpointId, since:
     const missed: Awaited<ReturnType<typeof listMissed>> = await listMissed(ctx.db, endpoint, types, window, RECOVER_PAGE);
     const wanted = missed.filter(({ event }) => wantsEvent(endpoint, event));
     if (wanted.length > 0) {
-      scheduled += await insertRecovered(ctx, endpoint, wanted, recorded());
+      const after = { since: iso(from), until: iso(until) };
+      const entry = { action: 'endpoint.recovered', subject: { type: 'endpoint', id: endpointId }, after } as const;
+      scheduled += await insertRecovered(ctx, endpoint, wanted, pages === 0 ? [recordAction(ctx, endpoint, entry)] : []);
       pages++;
     }
     if (missed.length < RECOVER_PAGE) break;
     after = missed.at(-1)!.event.seq;
   }
   return scheduled;
-}
-
-async function sendForward(ctx: Scope, endpoint: Endpoint, retrying: DeliveryKey[], entries: Write[]): Promise<number> {
-  const changes = bringForward(
-    ctx,
-    endpoint,
-    retrying.map(({ id }) => id),
-  );
-  return sendAll(ctx, endpoint, (await ctx.db.batch([changes, ...entries]))[0]);
 }
 
 async function insertRecovered(
@@ -206,13 +189,10 @@ async function insertRecovered(
     ctx,
     missed.map(({ event, replayOf }) => deliveryOf(endpoint, event, replayOf)),
   );
-  return sendAll(ctx, endpoint, (await ctx.db.batch([insertion, ...entries]))[0]);
-}
-
-async function sendAll(ctx: Scope, { failureStreak }: Endpoint, written: DeliveryKey[]): Promise<number> {
+  const [written] = await ctx.db.batch([insertion, ...entries]);
   await sendAttempts(
     ctx,
-    written.map((key) => ({ ...key, failureStreak })),
+    written.map((key) => ({ ...key, failureStreak: endpoint.failureStreak })),
   );
   return written.length;
 }

@@ -1,8 +1,7 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm';
 import { PROBE_EVERY_MS } from '#core/limits.ts';
-import { MINUTE } from '#core/time.ts';
 import type { Scope, Shard, Tenant } from '#platform/context.ts';
-import { boundId, setOf } from '#platform/db/among.ts';
+import { boundId } from '#platform/db/among.ts';
 import { rowsOf } from '#platform/db/page.ts';
 import { cursors } from '#platform/db/tables/candidates.ts';
 import { type Delivery, type Endpoint, webhookDeliveries } from '#platform/db/tables/webhooks.ts';
@@ -55,45 +54,6 @@ export const isPending = (scope: Scope): SQL =>
 export const isWaitingFor = (ctx: Shard, endpoint: Endpoint): SQL => sql`${rowsOf(webhookDeliveries, endpoint)}
   AND ${eq(webhookDeliveries.endpointId, endpoint.id)} AND id IN (SELECT id ${retrying(endpoint)} AND endpoint_id = ${boundId(endpoint.id)}
     UNION ALL ${pending(sql`id`, ctx, sql`${boundId(endpoint.id)}`)})`;
-
-interface RetryWindow {
-  since: number;
-  until: number;
-}
-
-/** Time without an attempt after which a delivery may be brought forward, so that repeated recoveries do not use up its attempts. */
-const REST_MS = MINUTE;
-
-const KEY_COLUMNS = {
-  id: webhookDeliveries.id,
-  merchantId: webhookDeliveries.merchantId,
-  livemode: webhookDeliveries.livemode,
-  endpointId: webhookDeliveries.endpointId,
-};
-
-/** Lists deliveries of the window that wait for a later attempt, oldest first. */
-export const listRetrying = ({ db, wallNow }: Shard, endpoint: Endpoint, { since, until }: RetryWindow, limit: number) =>
-  db
-    .select(KEY_COLUMNS)
-    .from(webhookDeliveries)
-    .where(
-      sql`${rowsOf(webhookDeliveries, endpoint)} AND ${eq(webhookDeliveries.endpointId, endpoint.id)}
-        AND id IN (SELECT id ${retrying(endpoint)} AND endpoint_id = ${boundId(endpoint.id)} AND next_attempt_at > ${wallNow}
-          AND lease_until <= ${wallNow} AND created_at BETWEEN ${since} AND ${until} AND failures ->> '$[#-1].at' <= ${wallNow - REST_MS}
-          ORDER BY id LIMIT ${limit})`,
-    );
-
-/** Makes these deliveries due now. One that was claimed or ended meanwhile is left unchanged. */
-export const bringForward = ({ db, wallNow }: Shard, endpoint: Endpoint, ids: number[]) =>
-  db
-    .update(webhookDeliveries)
-    .set({ nextAttemptAt: wallNow })
-    .where(
-      sql`${rowsOf(webhookDeliveries, endpoint)} AND ${eq(webhookDeliveries.endpointId, endpoint.id)}
-        AND id IN ${setOf(ids)} AND ${isWaiting} AND next_attempt_at > ${wallNow}
-        AND lease_until <= ${wallNow}`,
-    )
-    .returning(KEY_COLUMNS);
 
 /** SELECT of the oldest delivery that retries, the oldest that an open circuit holds for each endpoint, and the oldest due one. */
 export const oldestWaiting = (scope: Scope): SQL => sql`SELECT created_at FROM (SELECT created_at ${retrying(scope)} ORDER BY id LIMIT 1)

@@ -101,7 +101,7 @@ export const webhookRoutes = routes('Webhooks', 'webhooks')
     sdk: 'webhookEndpoints.recover',
     summary: 'Recover missed events',
     description:
-      'Delivers missed events again, and waiting retries now: at most 90 days back and 20,000 events per call, oldest first. Repeat until `scheduled` is 0.',
+      'Delivers missed events again: at most 90 days back and 20,000 events per call, oldest first. Repeat until `scheduled` is 0.',
     body: z
       .object({
         since: z.iso.datetime({ offset: true }),

@@ -194,7 +194,7 @@ export const ENDPOINT: Definition = {
       needs: 'webhooks:write',
       done: (status) =>
         status === 0
-          ? 'The test failed: the endpoint did not answer.'
+          ? 'The test failed without an answer of the endpoint. Its delivery in the list says why.'
           : `The test ${status >= 200 && status < 300 ? 'succeeded' : 'failed'}: the endpoint answered ${status}.`,
       async run(screen, form) {
         const input = { ...named(screen), body: {}, ...idempotent(form) };
@@ -206,7 +206,7 @@ export const ENDPOINT: Definition = {
       needs: 'webhooks:write',
       done: (count) =>
         count === 0
-          ? 'No event was sent: the endpoint missed none since then, or was tried within the last minute. Try again in a minute.'
+          ? 'No event was missed for good. What failed is sent again by itself: the list says when, and “Replay” sends it now.'
           : `Events on their way again: ${count}.`,
       async run(screen, form) {
         const input = { ...named(screen), body: { since: form.since?.trim() }, ...idempotent(form) };
@@ -258,7 +258,7 @@ function EndpointActs({ screen, endpoint }: { screen: Screen; endpoint: Endpoint
   return (
     <>
       <ActSection screen={screen} act="recover" title="Send events">
-        <p>Events that the endpoint missed, and those that wait for their next attempt, are sent at once.</p>
+        <p>Events that the endpoint missed for good are sent again. Those that wait for their next attempt go out at the time in the list.</p>
         <ActForm screen={screen} act="recover" submit="Recover">
           <SelectField screen={screen} act="recover" name="since" label="Events of" value={sinces[2][0]} options={sinces} />
         </ActForm>
