@@ -88,6 +88,13 @@ describe('GET /v1/receipts', () => {
     expect((await list({ created_to: at, q: 'weather' })).ids).toEqual(ids(1, 0));
     expect((await list({ created_from: at, q: 'weather' })).ids).toEqual([]);
     expect((await list({ created_from: at, ...others })).ids).toEqual(ids(2));
+    // A receipt is issued after its payment was created.
+    const [{ created_at: issued }] = (await list({ per_page: 1 })).body.items;
+    const searches: Record<string, string>[] = [{}, { q: 'weather' }, { q: 'buyer@example.com' }];
+    for (const q of searches) expect((await list({ created_from: issued, ...q })).ids).toEqual([]);
+    const reversed = `created_from=${issued}&created_to=${at}`;
+    expect((await list(`?${reversed}`)).status).toBe(422);
+    expect((await w.call('GET', `/v1/receipts/export.csv?${reversed}`, { key: ada.key })).status).toBe(422);
     expect((await list({ created_to: at, product_id: products[2]!.product_id })).body).toMatchObject({ items: [], total: 0 });
     expect((await list({ created_from: 'November' })).status).toBe(422);
     const file = await w.call<string>('GET', `/v1/receipts/export.csv?created_from=${at}`, { key: ada.key });

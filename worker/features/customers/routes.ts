@@ -2,14 +2,14 @@ import { z } from '@hono/zod-openapi';
 import type { CustomerId } from '#core/ids.ts';
 import { OWN_NAME_MAX } from '#core/limits.ts';
 import { customerOf, namedCustomer, namesOneCustomer, ONE_CUSTOMER } from '#features/entitlements/resource.ts';
-import { FilterQuery, refuseReversed } from '#features/payments/list/filter.ts';
+import { FilterQuery } from '#features/payments/list/filter.ts';
 import { TimelineBody, TimelineLimit } from '#features/webhooks/timeline.ts';
 import { pick } from '#platform/db/audit/record-answer.ts';
 import { pageRequest, toPage } from '#platform/db/page.ts';
 import { SEARCHED_MAX } from '#platform/db/search/named.ts';
 import { Metadata, MetadataPatch, ShownName } from '#platform/http/bodies/own-fields.ts';
 import { requireStepUp } from '#platform/http/callers.ts';
-import { created, idOf, idParam, ModeQuery, ok, orNull, PageQuery, pageOf } from '#platform/http/openapi.ts';
+import { created, idOf, idParam, ModeQuery, ok, orNull, PageQuery, pageOf, refuseReversed } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
 import { changeCustomer, createCustomer, readCustomer, readCustomerTimeline } from './customer.ts';
 import { mergeCustomer } from './merge.ts';
@@ -30,7 +30,7 @@ const ListQuery = z
     q: z.string().trim().min(2).max(OWN_NAME_MAX).optional().describe('Beginning of a reference, wallet, email address or name.'),
     sort: z.enum(['last_seen_at', 'created_at']).default('last_seen_at').describe('Order, newest first.'),
   })
-  .check(refuseReversed);
+  .check(refuseReversed());
 
 const at = (text: string | undefined): number | undefined => (text === undefined ? undefined : Date.parse(text));
 

@@ -10,7 +10,7 @@ import { countedLessWith, ModeQuery, ok, PageQuery, pageOf } from '#platform/htt
 import { routes } from '#platform/http/route.ts';
 import { UNMATCHED } from '#rules/states.ts';
 import { claimReceipt } from './claim-receipt.ts';
-import { FilterQuery, filterOf, refuseReversed } from './list/filter.ts';
+import { FilterQuery, filterOf, refuseReversedRanges } from './list/filter.ts';
 import { listPayments } from './list/store.ts';
 import { loadPayment } from './payment.ts';
 import { PaymentBody, toPaymentResource, toUnmatchedResource, UnmatchedBody } from './resource.ts';
@@ -24,7 +24,7 @@ export const merchantPaymentRoutes = routes('Payments', 'payments')
     sdk: 'payments.list',
     summary: 'List payments',
     description: `Lists payments, newest first, including unmatched money. ${countedLessWith('`status` and `product_id` together')}`,
-    query: z.object({ ...PageQuery, ...FilterQuery, ...ModeQuery }).check(refuseReversed),
+    query: z.object({ ...PageQuery, ...FilterQuery, ...ModeQuery }).check(refuseReversedRanges),
     returns: pageOf(PaymentBody, 'PaymentPage'),
     answer: async ({ scope, query }) => {
       const customers = await narrowToCustomers(scope, query.customer_id, { customerRef: query.customer_ref });

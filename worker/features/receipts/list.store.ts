@@ -197,9 +197,13 @@ async function chooseQueries(owner: Owner, filter: ReceiptFilter): Promise<[Rows
   const named = await listNamedPayments(owner, q);
   if (named.length === 0) return [searched];
   const ofNamed = (table: Table) => (table === receipts ? receiptsOfPayments(setOfIds(named)) : amongIds(table.paymentId, named));
-  const branch = (table: Table) => selectFrom(table, sql`${ofNamed(table)} AND ${checked(table)}`);
+  const branch = (table: Table) =>
+    selectFrom(table, sql`${ofNamed(table)} AND ${checked(table)}`, sql`${table}`, table === receipts ? paidAt : undefined);
   return [byTime([branch(receipts), branch(archivedReceipts)], filter), searched];
 }
+
+/** Creation of the payment, by which all lists but that of what the owner paid go. */
+const paidAt = sql`coalesce((SELECT created_at FROM payments WHERE id = ${receipts.paymentId}), ${receipts.createdAt})`;
 
 interface Branch {
   columns: SQL;

@@ -7,7 +7,18 @@ import type { Scope } from '#platform/context.ts';
 import { homeOf, readNear } from '#platform/db/directory.ts';
 import { pageRequest, toPage } from '#platform/db/page.ts';
 import { narrowToCustomers } from '#platform/db/search/customer.ts';
-import { CreatedRange, countedLessWith, epochOf, idOf, OfCustomer, PageQuery, pageOf, Timestamp } from '#platform/http/openapi.ts';
+import {
+  CreatedRange,
+  countedLessWith,
+  epochOf,
+  idOf,
+  ModeQuery,
+  OfCustomer,
+  PageQuery,
+  pageOf,
+  refuseReversed,
+  Timestamp,
+} from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
 import { didDocument, didOf } from '#protocols/x402/offer-receipt.ts';
 import { receiptKeySet, verifyReceipt } from './document.ts';
@@ -72,7 +83,7 @@ export const receiptRoutes = routes('Receipts', 'receipts')
     sdk: 'receipts.list',
     summary: 'List receipts',
     description: `Lists receipts, newest first. ${countedLessWith('`q`')}`,
-    query: { ...PageQuery, ...ReceiptQuery },
+    query: z.object({ ...PageQuery, ...ReceiptQuery, ...ModeQuery }).check(refuseReversed()),
     returns: pageOf(ReceiptBody, 'ReceiptPage'),
     answer: async ({ scope, query }) => {
       const page = pageRequest(query, query.q === undefined ? undefined : COUNTED_FILTERED_MAX);

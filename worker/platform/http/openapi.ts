@@ -236,6 +236,26 @@ export const CreatedRange = {
 /** Epoch ms of a parameter of `CreatedRange`. */
 export const epochOf = (text: string | undefined): number | undefined => (text === undefined ? undefined : Date.parse(text));
 
+type Range<T> = readonly [low: string, high: string, parse: (text: string | undefined) => T | undefined];
+const CREATED: Range<number> = ['created_from', 'created_to', epochOf];
+
+/** Refuses a query in which the range of creation, or another one, ends before it begins. */
+export const refuseReversed =
+  (...others: Range<bigint>[]): z.core.CheckFn<Record<string, unknown>> =>
+  ({ value, issues }) => {
+    for (const [low, high, parse] of [CREATED, ...others]) {
+      const [from, to] = [low, high].map((name) => parse(value[name] as string | undefined)) as [number | undefined, number | undefined];
+      if (from === undefined || to === undefined || from <= to) continue;
+      issues.push({
+        code: 'custom',
+        input: value,
+        path: [high],
+        message: `Expected ${high} not to be below ${low}`,
+        params: { type: 'reversed_range' },
+      });
+    }
+  };
+
 /** Description text of a list that counts fewer rows under a filter. */
 export const countedLessWith = (filter: string): string =>
   `With ${filter}, \`total\` is exact up to ${COUNTED_FILTERED_MAX.toLocaleString('en')}.`;

@@ -4,7 +4,7 @@ import { OWN_NAME_MAX } from '#core/limits.ts';
 import { ASSETS, parseAmount } from '#core/money.ts';
 import { SEARCHED_MAX } from '#platform/db/search/named.ts';
 import { OwnName } from '#platform/http/bodies/own-fields.ts';
-import { CreatedRange, epochOf, idOf, OfCustomer } from '#platform/http/openapi.ts';
+import { CreatedRange, epochOf, idOf, OfCustomer, refuseReversed } from '#platform/http/openapi.ts';
 import type { Customer } from '#rules/balance.ts';
 import { originOf, RAIL_IDS } from '#rules/product-rails.ts';
 import { RAILS } from '#rules/rails.ts';
@@ -44,24 +44,7 @@ const billionths = (text: string | undefined): bigint | undefined => {
   return parsed?.ok ? parsed.value.units : undefined;
 };
 
-const RANGES = [
-  ['created_from', 'created_to', epochOf],
-  ['min_amount', 'max_amount', billionths],
-] as const;
-
-export const refuseReversed: z.core.CheckFn<Query> = ({ value, issues }) => {
-  for (const [low, high, parsed] of RANGES) {
-    const [from, to] = [parsed(value[low]), parsed(value[high])];
-    if (from === undefined || to === undefined || from <= to) continue;
-    issues.push({
-      code: 'custom',
-      input: value,
-      path: [high],
-      message: `Expected ${high} not to be below ${low}`,
-      params: { type: 'reversed_range' },
-    });
-  }
-};
+export const refuseReversedRanges = refuseReversed(['min_amount', 'max_amount', billionths]);
 
 type Query = { [K in keyof typeof FilterQuery]?: z.infer<(typeof FilterQuery)[K]> };
 

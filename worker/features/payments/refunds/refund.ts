@@ -42,7 +42,8 @@ function requireRefundable(payment: Payment): void {
 
 const inFlight = (): ApiError =>
   new ApiError('state_conflict', {
-    detail: 'A prepared refund of this payment may still land, and both would be paid. It lands or expires within about four minutes.',
+    detail:
+      'A prepared refund of this payment may still land, and both would be paid. Repeat when it has landed or expired, a few minutes after it was made.',
     meta: { reason: 'in_flight' },
     retryable: true,
     retryAfterSeconds: 30,

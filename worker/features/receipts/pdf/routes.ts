@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import type { Shard } from '#platform/context.ts';
 import { homeOf, readNear } from '#platform/db/directory.ts';
-import { Detail, headersOf, UpdateResponse } from '#platform/http/openapi.ts';
+import { Detail, headersOf, ModeQuery, refuseReversed, UpdateResponse } from '#platform/http/openapi.ts';
 import { routes } from '#platform/http/route.ts';
 import { ReceiptQuery, receiptFilter } from '../routes.ts';
 import { getReceipt, getReceiptWithOutcome } from '../store.ts';
@@ -52,7 +52,7 @@ export const pdfRoutes = routes('Receipts', 'receipts')
     summary: 'Export receipts',
     description:
       "Exports receipts as CSV (RFC 4180, UTF-8), at most 100,000 rows; `X-Svc-Truncated: true` if more exist. Cells that a spreadsheet would read as a formula begin with a `'`.",
-    query: { ...ReceiptQuery },
+    query: z.object({ ...ReceiptQuery, ...ModeQuery }).check(refuseReversed()),
     returns: { 200: { ...file('text/csv', 'One row per receipt')[200], headers: headersOf('X-Svc-Truncated') } },
     respond: async ({ c, scope, query }) => {
       const exported = await exportReceipts(scope, await receiptFilter(scope, query));

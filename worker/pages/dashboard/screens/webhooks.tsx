@@ -258,7 +258,9 @@ function EndpointActs({ screen, endpoint }: { screen: Screen; endpoint: Endpoint
   return (
     <>
       <ActSection screen={screen} act="recover" title="Send events">
-        <p>Events that the endpoint missed for good are sent again. Those that wait for their next attempt go out at the time in the list.</p>
+        <p>
+          Events that the endpoint missed for good are sent again. Those that wait for their next attempt go out at the time in the list.
+        </p>
         <ActForm screen={screen} act="recover" submit="Recover">
           <SelectField screen={screen} act="recover" name="since" label="Events of" value={sinces[2][0]} options={sinces} />
         </ActForm>

@@ -85,7 +85,7 @@ export const PAYOUTS: Definition = {
   acts: {
     set_wallet: {
       needs: 'payouts:write',
-      done: 'Your wallet is saved for this way to pay.',
+      done: 'This way to pay is saved.',
       run: async ({ operations, mode }, form) =>
         acted(
           await operations.call('putRailSetting', {

@@ -19,10 +19,14 @@ const REVOKES = [
   ['true', 'ends'],
 ] as const;
 
+/** Signature of a transaction in base58. */
+const SIGNATURE = /^[1-9A-HJ-NP-Za-km-z]{80,90}$/;
+
 /** Form of a refund, or of one that the wallet just signed, until the payment shows it. */
 export function RefundForms({ screen, payment }: { screen: Screen; payment: Paid }) {
   const { price, refunded = [] } = payment;
-  const signature = screen.c.req.query('tx_signature') ?? screen.refused?.typed.tx_signature;
+  const named = screen.c.req.query('tx_signature') ?? '';
+  const signature = SIGNATURE.test(named) ? named : screen.refused?.typed.tx_signature;
   if (signature !== undefined && !refunded.some((one) => one.tx_signature === signature))
     return (
       <ActSection screen={screen} act="refund_confirm" title="Refund">

@@ -259,7 +259,7 @@ const REPAIRS: Record<string, [text: string, path?: string]> = {
   payout_ata_exists: ['Open the USDC account of your wallet. Without it the first buyer pays for it, and agents cannot pay.'],
   live_mode_confirmed: ['To sell by subscription or to agents, confirm “for real money” in the form below.'],
   subscription_plan_published: ['Publish the plan above, so that buyers can subscribe.'],
-  webhook_endpoint_enabled: ['Only for your own server: an endpoint that is told of each sale.', '/dashboard/webhooks'],
+  webhook_endpoint_enabled: ['Only for your own server: an endpoint that receives each sale.', '/dashboard/webhooks'],
   live_key_present: ['Only for your own server: a key, to count the uses of a buyer.', '/dashboard/keys'],
   plan_active: ['Renew the plan of your account.', '/dashboard/billing'],
 };
