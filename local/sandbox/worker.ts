@@ -41,13 +41,16 @@ export async function startWorker(options: WorkerOptions): Promise<{ url: string
 }
 
 /**
- * Passes connections of another address on to the worker. Miniflare itself listens on this machine alone, because it opens a port without
- * a credential, by which its workers reach the files, on the same address.
+ * Forwards connections of another address to the worker. Miniflare itself listens on this machine alone: beside the service it opens a port
+ * for its workers, by which anybody could write files.
  */
 async function openDoor({ host, port, teardown }: WorkerOptions, to: number): Promise<void> {
   const door = createServer((caller) => {
     const inner = connect(to, LOOPBACK);
-    const end = () => void (caller.destroy(), inner.destroy());
+    const end = (): void => {
+      caller.destroy();
+      inner.destroy();
+    };
     for (const socket of [caller, inner]) socket.on('error', end).on('close', end);
     caller.pipe(inner).pipe(caller);
     open.add(caller);

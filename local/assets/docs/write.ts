@@ -28,7 +28,10 @@ async function writeGuide(write: Write, page: string) {
   const rendered = await renderPage(page, html);
   write(`docs-pages/${page}.md`, markdown + operationsSection(operations, ({ id }) => `https://pay.example.com/v1/docs/${id}.md`));
   write(`docs-pages/${page}.json`, JSON.stringify({ html: rendered.html }));
-  const sections = rendered.sections.filter(({ id }) => id !== OPERATIONS_ID).map((section) => ({ page, ...section }));
+  // A list of further pages would be found by the words of those.
+  const sections = rendered.sections
+    .filter(({ id, title }) => id !== OPERATIONS_ID && title !== 'Next')
+    .map((section) => ({ page, ...section }));
   return { sections, entry: { path: page, title: rendered.title, description: rendered.description, operations: ids } };
 }
 
