@@ -17,6 +17,11 @@ const PLAY_MONEY_UNITS = 1_000_000_000_000n;
 const PATIENCE_MS = 30_000;
 const DEVNET = 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1';
 
+interface Session {
+  payment_id: string;
+  transaction: string;
+  price: { amount: string; asset: string };
+}
 interface Payment {
   payment_id: string;
   status: string;
@@ -51,11 +56,9 @@ async function pay(page: URL, chainUrl: string): Promise<void> {
   const api = new Api(page.origin);
   const buyer = await new WalletChain(chainUrl).newBuyer(PLAY_MONEY_UNITS);
   const body = { asset: 'USDC', wallet_address: buyer.address };
-  const session = await api.must<{ payment_id: string; transaction: string; price: { amount: string; asset: string } }>(
-    'POST',
-    `/v1/products${page.pathname}/connect`,
-    { body },
-  );
+  const session = await api.must<Session | { identity: { provider: string } }>('POST', `/v1/products${page.pathname}/connect`, { body });
+  if ('identity' in session)
+    throw new Refusal(`The page first asks the buyer for an account at ${session.identity.provider}. Open it in a browser: ${page.href}`);
   const { amount, asset } = session.price;
   console.log(`${buyer.address} pays ${amount} ${asset}`);
   const transaction = await sign(buyer, session.transaction);
