@@ -131,7 +131,7 @@ describe('webhook screens', () => {
     const path = `/dashboard/webhooks/${id}`;
     expect((await browser.post(path, { act: 'test' })).location).toBe(path);
     const { text } = await browser.get(path);
-    expect(text).toContain('The test failed without an answer.');
+    expect(text).toContain('The test failed without an answer of the endpoint.');
     expect(text).toContain('<dd>no event was delivered yet</dd>');
     const delivery = /href="(\/dashboard\/webhooks\/deliveries\/\d+)"/.exec(text)?.[1] ?? '';
     expect((await browser.get(delivery)).text).toContain('value="replay"');
