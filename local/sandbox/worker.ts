@@ -41,8 +41,8 @@ export async function startWorker(options: WorkerOptions): Promise<{ url: string
 }
 
 /**
- * Forwards connections of another address to the worker. Miniflare itself listens on this machine alone: beside the service it opens a port
- * for its workers, by which anybody could write files.
+ * Forwards connections of another address to the worker. Miniflare itself listens on 127.0.0.1 alone, because it also opens a port for its
+ * workers, without a credential, that can write files.
  */
 async function openDoor({ host, port, teardown }: WorkerOptions, to: number): Promise<void> {
   const door = createServer((caller) => {
