@@ -1,4 +1,4 @@
-/** One request of the collection. The document says its method, path, credential and usual status. */
+/** Request of the collection. The document says its method, path, credential and usual status. */
 export interface Step {
   operation: string;
   /** Replaces the document's summary, where a story has an operation twice. */

@@ -165,6 +165,10 @@ describe('bounds of an erasure', () => {
     await completeErasures(w);
     expect(await get(`customers/${id}`)).toMatchObject({ status: 'active', emails: [{ email: 'second@example.com' }] });
     expect((await stateOf(id)).products).toMatchObject([{ access: true }]);
+    // The archive still has lines of the first erasure. A second one would overwrite its progress.
+    await w.env.DB.prepare(`UPDATE customers SET erasure = '{"hasEnded":true}' WHERE wallet_address IS NOT NULL`).run();
+    expect(await erase(id)).toMatchObject({ status: 409, body: { meta: { reason: 'erasing' } } });
+    await w.env.DB.prepare('UPDATE customers SET erasure = NULL').run();
     expect((await erase(id)).body).toMatchObject({ status: 'erasing', emails: [] });
     await completeErasures(w);
     expect((await get(`customers/${id}`)).status).toBe('erased');
