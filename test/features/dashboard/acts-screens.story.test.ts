@@ -105,6 +105,8 @@ describe('acts that a wallet signs', () => {
     const { text } = await (await signedIn(owner)).get('/dashboard/payouts');
     expect(text).toMatch(/href="https:\/\/svc\.test\/sign#[^"]+">\s*Create token account/);
     expect(text).toContain('href="/dashboard/log?action=payout.*&amp;mode=live"');
+    const log = await (await signedIn(owner)).get('/dashboard/log?action=payout.*&mode=live');
+    expect(log.text).toMatch(new RegExp(`payout wallet: <bdi>[^<]*</bdi> → <bdi>${poor.address}</bdi>`));
   });
 });
 

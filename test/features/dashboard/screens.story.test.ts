@@ -218,6 +218,8 @@ describe('security screen', () => {
     expect(right.location).toBe('/dashboard/security');
     expect(browser.cookies.get('__Host-svc_session')).not.toBe(before);
     expect((await w.call('GET', '/v1/account/me', { key: before })).status).toBe(401);
+    const said = await browser.get('/dashboard/security');
+    expect([said.text.includes('press it again'), said.text.includes('The password has changed')]).toEqual([true, false]);
   });
 
   it('one session, all others and all sessions end by their buttons', async () => {
@@ -292,7 +294,7 @@ describe('log screen', () => {
     const browser = await signedIn(owner.email);
     expect((await browser.get('/dashboard/log')).text).toContain('session.started');
     const filtered = await browser.get('/dashboard/log?action=session.started');
-    expect(filtered.text).toContain('<th scope="row">session.started</th>');
+    expect(filtered.text).toContain('<th scope="row">Session started <code>session.started</code></th>');
     const refused = await browser.get('/dashboard/log?action=nothing.known');
     expect([refused.status, refused.text.includes('role="alert"'), refused.text.includes('<th scope="row">')]).toEqual([422, true, false]);
     expect(operationsOn(filtered.text)).not.toContain('verifyAuditLog');

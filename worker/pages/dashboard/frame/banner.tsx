@@ -1,8 +1,10 @@
 import type { Child } from 'hono/jsx';
 import { DAY, iso } from '#core/time.ts';
+import { hasRole, type Role } from '#rules/access/roles.ts';
 
 /** Parts of `GET /v1/account/me` that every page reports. */
 export interface Reported {
+  role: string;
   email: string | null;
   email_verified: boolean;
   has_password: boolean;
@@ -35,7 +37,13 @@ function worstOf({ me, now, pathOf }: BannerTerms): Child | null {
   if (me.sales_paused)
     return (
       <>
-        Sales are paused: nobody can begin to pay. <a href={pathOf('/dashboard/payouts')}>Resume sales</a>
+        Sales are paused: nobody can begin to pay.
+        {hasRole(me.role as Role, 'settings:write') && (
+          <form class="act" method="post" action={pathOf('/dashboard/payouts')}>
+            <input type="hidden" name="act" value="resume" />
+            <button type="submit">Resume sales</button>
+          </form>
+        )}
       </>
     );
   if (me.email !== null && !me.email_verified)
@@ -63,5 +71,5 @@ function worstOf({ me, now, pathOf }: BannerTerms): Child | null {
 
 export function Banner(terms: BannerTerms) {
   const worst = worstOf(terms);
-  return worst === null ? null : <p class="problem">{worst}</p>;
+  return worst === null ? null : <div class="problem">{worst}</div>;
 }

@@ -1,6 +1,7 @@
-import type { Child } from 'hono/jsx';
+import { type Child, useContext } from 'hono/jsx';
 import { base64url } from '#core/encoding.ts';
 import { mayAct } from './acts.ts';
+import { Labels } from './format.tsx';
 import { linkTo } from './head.tsx';
 import type { Answer } from './operations.ts';
 import type { Acted, Refused, Screen } from './screen.tsx';
@@ -69,32 +70,33 @@ interface FieldTerms {
   max?: number;
   /** Lines of a field for longer text. */
   lines?: number;
+  /** Texts that the browser suggests. */
+  suggestions?: readonly string[];
 }
 
-const FieldFrame = ({
-  at,
-  label,
-  help,
-  problem,
-  children,
-}: {
+interface FieldFrameTerms {
   at: string;
   label: string;
   help?: string | undefined;
   problem: string | null;
   children?: Child;
-}) => (
-  <div class="field">
-    <label for={at}>{label}</label>
-    {children}
-    {help !== undefined && <small id={`${at}-help`}>{help}</small>}
-    {problem !== null && (
-      <small class="wrong" id={`${at}-problem`}>
-        {problem}
-      </small>
-    )}
-  </div>
-);
+}
+
+function FieldFrame({ at, label, help, problem, children }: FieldFrameTerms) {
+  useContext(Labels)?.set(at, label);
+  return (
+    <div class="field">
+      <label for={at}>{label}</label>
+      {children}
+      {help !== undefined && <small id={`${at}-help`}>{help}</small>}
+      {problem !== null && (
+        <small class="wrong" id={`${at}-problem`}>
+          {problem}
+        </small>
+      )}
+    </div>
+  );
+}
 
 const describedBy = (at: string, help: string | undefined, problem: string | null): string | undefined =>
   [help !== undefined && `${at}-help`, problem !== null && `${at}-problem`].filter(Boolean).join(' ') || undefined;
@@ -114,6 +116,7 @@ export function TextField({
   isOptional,
   max,
   lines,
+  suggestions,
 }: FieldTerms) {
   const at = fieldId(act, id, name);
   const problem = problemOf(screen, act, id, name);
@@ -128,17 +131,33 @@ export function TextField({
   return (
     <FieldFrame at={at} label={label} help={help} problem={problem}>
       {lines === undefined ? (
-        <input id={at} name={name} type={type} value={text} autocomplete={autocomplete} spellcheck={false} {...shared} />
+        <input
+          id={at}
+          name={name}
+          type={type}
+          value={text}
+          autocomplete={autocomplete}
+          spellcheck={false}
+          list={suggestions && `${at}-list`}
+          {...shared}
+        />
       ) : (
         <textarea id={at} name={name} rows={lines} {...shared}>
           {text}
         </textarea>
       )}
+      {suggestions && (
+        <datalist id={`${at}-list`}>
+          {suggestions.map((suggestion) => (
+            <option value={suggestion} />
+          ))}
+        </datalist>
+      )}
     </FieldFrame>
   );
 }
 
-interface SelectTerms extends Omit<FieldTerms, 'type' | 'autocomplete' | 'isOptional' | 'max' | 'lines'> {
+interface SelectTerms extends Omit<FieldTerms, 'type' | 'autocomplete' | 'isOptional' | 'max' | 'lines' | 'suggestions'> {
   options: readonly (readonly [value: string, text: string])[];
 }
 

@@ -34,6 +34,9 @@ export function startOfDay(date: string, timeZone: string, daysAfter = 0): strin
 /** Time zone of the account, in which its pages show times. */
 export const Zone = createContext('UTC');
 
+/** Labels of the drawn fields by their ids, for the summary of a refused form. */
+export const Labels = createContext<Map<string, string> | null>(null);
+
 /** Time in the account's zone, with UTC as its title. */
 export const Time = ({ at, hasSeconds = false }: { at: string; hasSeconds?: boolean }) => (
   <time datetime={at} title={formatMinute(at, 'UTC', hasSeconds)}>

@@ -1,5 +1,6 @@
 import type { Context } from 'hono';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
+import { raw } from 'hono/html';
 import type { Child } from 'hono/jsx';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { localPathOf } from '#core/local-path.ts';
@@ -9,7 +10,7 @@ import type { Need } from '#rules/access/roles.ts';
 import { openPage, sendPage } from '../../document.tsx';
 import { ApiSection } from './api-section.tsx';
 import { Banner, type Reported } from './banner.tsx';
-import { Zone } from './format.tsx';
+import { Labels, Zone } from './format.tsx';
 import { type AccountOfPerson, Head, linkTo, type Mode } from './head.tsx';
 import type { Operations, Refusal } from './operations.ts';
 import { type Claims, dropToken, openSession } from './session.ts';
@@ -19,7 +20,6 @@ import { BOARD_STYLE } from './style.ts';
 export interface Me extends Reported {
   user_id: string;
   account_id: string;
-  role: string;
   display_name: string;
   has_password: boolean;
   factors: { passkeys: number; totp: boolean; recovery_codes_left: number };
@@ -121,10 +121,20 @@ interface Shown {
 /** Renders a screen: frame, message, what is shown once, the screen's body and the calls that it made. */
 export async function sendScreen(screen: Screen, definition: Definition, { shown, status = 200 }: Shown = {}): Promise<Response> {
   const { c, mode, refused } = screen;
-  const said = takeMessage(c, definition);
+  const said = takeMessage(c);
   const [body, count] = await Promise.all([definition.body(screen), definition.countIn?.(screen)]);
   const page = await openPage(c, 'en');
   const isBeyond = isRefusal(body);
+  const labels = new Map<string, string>();
+  // Drawn before the frame, which names refused fields by their labels.
+  const content = await (
+    <Zone.Provider value={screen.me.timezone}>
+      <Labels.Provider value={labels}>
+        {shown}
+        {isBeyond ? <Beyond screen={screen} refusal={body} /> : isUnfiltered(body) ? body.content : body}
+      </Labels.Provider>
+    </Zone.Provider>
+  ).toString();
   return sendPage(
     page,
     {
@@ -134,37 +144,40 @@ export async function sendScreen(screen: Screen, definition: Definition, { shown
       board: { mode, style: BOARD_STYLE },
       status: (isBeyond || isUnfiltered(body) ? body.status : status) as ContentfulStatusCode,
     },
-    <Zone.Provider value={screen.me.timezone}>
+    <>
       <Head me={screen.me} accounts={screen.accounts} path={screen.path} mode={mode} />
       <main id="main">
         <h1>{definition.title}</h1>
         {mode === 'sandbox' && <p class="badge">Test data</p>}
         <Banner me={screen.me} now={c.var.ctx.wallNow} pathOf={(path) => linkTo(screen, path)} />
         {said && (
-          <p class="done" role="status">
+          <p class="done" role="status" tabindex={-1} autofocus>
             {said}
           </p>
         )}
-        {refused && <Summary refused={refused} />}
-        {shown}
-        {isBeyond ? <Beyond screen={screen} refusal={body} /> : isUnfiltered(body) ? body.content : body}
+        {refused && <Summary refused={refused} labels={labels} />}
+        {raw(content)}
         <ApiSection calls={screen.operations.made} baseUrl={c.var.ctx.baseUrl} />
       </main>
-    </Zone.Provider>,
+    </>,
   );
 }
 
 /** Leads to each refused field, and has the code and the request id for support. */
-const Summary = ({ refused: { act, id, refusal } }: { refused: Refused }) => (
-  <div class="problem" role="alert" tabindex={-1} id="refusal">
+const Summary = ({ refused: { act, id, refusal }, labels }: { refused: Refused; labels: Map<string, string> }) => (
+  <div class="problem" role="alert" tabindex={-1} autofocus>
     <strong>{refusal.detail}</strong>
     {refusal.problems.length > 0 && (
       <ul>
-        {refusal.problems.map(({ loc, msg }) => (
-          <li>
-            <a href={`#${[act, id, loc.slice(1).join('.')].filter(Boolean).join('-')}`}>{`${loc.slice(1).join('.')}: ${msg}`}</a>
-          </li>
-        ))}
+        {refusal.problems.map(({ loc, msg }) => {
+          const name = loc.slice(1).join('.');
+          const at = [act, id, name].filter(Boolean).join('-');
+          return (
+            <li>
+              <a href={`#${at}`}>{`${labels.get(at) ?? name}: ${msg}`}</a>
+            </li>
+          );
+        })}
       </ul>
     )}
     <p class="quiet">
@@ -220,14 +233,11 @@ export async function sendBare(c: Context<AppEnv>, refusal: Pick<Refusal, 'statu
 const SAID = 'svc_said';
 
 /** Sentence of the act that was completed by the form before, shown once. */
-function takeMessage(c: Context<AppEnv>, { acts }: Definition): string | null {
-  const cookie = getCookie(c, SAID, 'host');
-  if (cookie === undefined || c.req.method !== 'GET') return null;
+function takeMessage(c: Context<AppEnv>): string | undefined {
+  const said = getCookie(c, SAID, 'host');
+  if (said === undefined || c.req.method !== 'GET') return undefined;
   deleteCookie(c, SAID, { prefix: 'host', path: '/', secure: true });
-  const [name = '', count] = cookie.split('.');
-  if (!Object.hasOwn(acts, name)) return null;
-  const { done } = acts[name]!;
-  return typeof done === 'string' ? done : done(Number(count) || 0);
+  return said;
 }
 
 const MESSAGE_S = 60;
@@ -252,7 +262,7 @@ export async function runAct(screen: Screen, definition: Definition, form: Form)
     return sendScreen({ ...screen, me: me.ok ? me.value : screen.me }, definition, { shown: acted.shown });
   }
   if (acted.ok) {
-    const said = [form.act, acted.count].filter((part) => part !== undefined).join('.');
+    const said = typeof act.done === 'string' ? act.done : act.done(acted.count ?? 0);
     setCookie(c, SAID, said, { prefix: 'host', path: '/', secure: true, httpOnly: true, sameSite: 'Lax', maxAge: MESSAGE_S });
     return c.redirect(acted.leaveTo ?? linkTo({ mode }, path), 303);
   }

@@ -23,6 +23,7 @@ export const BOARD_STYLE = `
 .make{position:relative}
 .make summary{cursor:pointer;font-weight:600;min-height:1.75rem}
 .make ul{flex-direction:column;padding:.25rem 0}
+@media (min-width:40.01rem){.make ul{position:absolute;right:0;z-index:1;min-width:12rem;padding:.5rem 1rem;background:var(--card);border:1px solid var(--line);border-radius:.625rem}}
 .board button,.board select,.board .field input,.board-head input{font:inherit;min-height:2.5rem;padding:.375rem .875rem;border-radius:.625rem;border:1px solid var(--soft);background:var(--card);color:var(--ink)}
 .board select,.board .field input{width:100%}
 .who select{width:auto;max-width:14rem}

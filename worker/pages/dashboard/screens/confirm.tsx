@@ -5,6 +5,8 @@ import { ActForm, TextField } from '../frame/fields.tsx';
 import type { Acted, Definition, Form, Screen } from '../frame/screen.tsx';
 import { storeToken } from '../frame/session.ts';
 
+const CONFIRMED = 'It is confirmed that it is you. A button that you pressed before has done nothing yet: press it again.';
+
 /** Proof that it is still the same person: a factor for those who have one, else the password. */
 export const CONFIRM: Definition = {
   path: '/dashboard/confirm',
@@ -56,18 +58,18 @@ export const CONFIRM: Definition = {
   acts: {
     code: {
       needs: null,
-      done: 'Confirmed.',
+      done: CONFIRMED,
       run: (screen, { code = '', ...form }) => proveAgain(screen, form, codeProofOf(code)),
     },
     passkey: {
       needs: null,
-      done: 'Confirmed.',
+      done: CONFIRMED,
       run: (screen, { ceremony_id, response = '', ...form }) =>
         proveAgain(screen, form, { ceremony_id, response: parseResponse(response) }),
     },
     password: {
       needs: null,
-      done: 'Confirmed.',
+      done: CONFIRMED,
       async run(screen, { password, ...form }) {
         const { operations, me } = screen;
         const entered = await operations.call<{ token: string }>('login', { body: { email: me.email, password } });

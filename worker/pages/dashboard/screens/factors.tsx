@@ -65,7 +65,9 @@ export function Factors({ screen, passkeys }: { screen: Screen; passkeys: Passke
         />
       )}
       <p>
-        <a href={`${passkeyOrigin(screen)}${linkTo(screen, '/dashboard/security/passkey')}`}>Add a passkey</a>
+        <a class="button" href={`${passkeyOrigin(screen)}${linkTo(screen, '/dashboard/security/passkey')}`}>
+          Add a passkey
+        </a>
       </p>
       {factors.totp ? (
         <ActForm screen={screen} act="totp_remove" submit="Remove the authenticator app" isFinal>

@@ -8,6 +8,8 @@ interface Entry {
   actor: { kind: string; id?: string; name?: string; role?: string };
   action: string;
   subject: { type: string; id: string };
+  before?: Record<string, unknown>;
+  after?: Record<string, unknown>;
   outcome: string;
   reason?: string;
   ip?: string;
@@ -28,11 +30,13 @@ export const LOG: Definition = {
     filters: FILTERS,
     hasFile: true,
     caption: 'Entries, newest first',
-    head: ['Action', 'When', 'Who', 'About', 'Outcome', 'Address'],
+    head: ['Action', 'When', 'Who', 'About', 'Change', 'Outcome', 'Address'],
     empty: <p>Nothing was done yet.</p>,
     before: showChain,
-    row: ({ at, actor, action, subject, outcome, reason, ip }) => [
-      action,
+    row: ({ at, actor, action, subject, before, after, outcome, reason, ip }) => [
+      <>
+        {wordsOf(action)} <code>{action}</code>
+      </>,
       <Time at={at} hasSeconds />,
       <>
         {actor.kind} <bdi>{actor.name ?? actor.id ?? ''}</bdi> {actor.role}
@@ -40,6 +44,7 @@ export const LOG: Definition = {
       <>
         {subject.type} <bdi>{subject.id}</bdi>
       </>,
+      <Changes before={before} after={after} />,
       <>
         {outcome} {reason}
       </>,
@@ -48,6 +53,26 @@ export const LOG: Definition = {
   }),
   acts: {},
 };
+
+/** Words of an action: `payout.changed` is “Payout changed”. */
+const wordsOf = (action: string): string => {
+  const words = action.replaceAll(/[._]/g, ' ');
+  return words.charAt(0).toUpperCase() + words.slice(1);
+};
+
+const shownOf = (value: unknown): string =>
+  value === undefined || value === null ? 'nothing' : typeof value === 'string' ? value : JSON.stringify(value);
+
+/** Changed fields, each with its value before and after the action. */
+const Changes = ({ before = {}, after = {} }: Pick<Entry, 'before' | 'after'>) => (
+  <>
+    {[...new Set([...Object.keys(before), ...Object.keys(after)])].map((field) => (
+      <div>
+        {field.replaceAll('_', ' ')}: <bdi>{shownOf(before[field])}</bdi> → <bdi>{shownOf(after[field])}</bdi>
+      </div>
+    ))}
+  </>
+);
 
 interface Verified {
   valid: boolean;

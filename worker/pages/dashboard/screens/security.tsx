@@ -158,10 +158,12 @@ function EmailAndPassword({ screen }: { screen: Screen }) {
       {me.email !== null && (!me.email_verified || me.email_problem !== undefined) && (
         <ActForm screen={screen} act="confirm_email" submit="Send confirmation email" />
       )}
+      <h3>{me.email === null ? 'Add an email address' : 'Change the email address'}</h3>
       <ActForm screen={screen} act="email" submit="Change email">
         <TextField screen={screen} act="email" name="email" label="New email address" type="email" autocomplete="email" max={254} />
         <Current act="email" />
       </ActForm>
+      <h3>{me.has_password ? 'Change the password' : 'Set a password'}</h3>
       <ActForm screen={screen} act="password" submit={me.has_password ? 'Change password' : 'Set password'}>
         <Current act="password" />
         <TextField
@@ -179,6 +181,14 @@ function EmailAndPassword({ screen }: { screen: Screen }) {
   );
 }
 
+/** Browser and system in a user agent, as well as they can be guessed: “Firefox on Windows”. */
+function browserOf(userAgent: string): string {
+  const [browser] = /Edg|OPR|Firefox|Chrome|Safari/.exec(userAgent.replace(/Chrome(?=.*(Edg|OPR))/, '')) ?? [];
+  const [system] = /iPhone|iPad|Android|Windows|Mac OS|Linux/.exec(userAgent) ?? [];
+  const name = browser === 'Edg' ? 'Edge' : browser === 'OPR' ? 'Opera' : browser;
+  return name === undefined ? userAgent.slice(0, 40) || 'Unknown' : system === undefined ? name : `${name} on ${system}`;
+}
+
 const Sessions = ({ screen, items }: { screen: Screen; items: Session[] }) => (
   <section>
     <Table
@@ -186,7 +196,7 @@ const Sessions = ({ screen, items }: { screen: Screen; items: Session[] }) => (
       head={['Browser', 'Signed in with', 'From', 'Last used', 'Change']}
       rows={items.map(({ session_id: id, current, method, factor, ip, country, user_agent, last_seen_at }) => [
         <>
-          <bdi>{user_agent || 'Unknown'}</bdi>
+          <span title={user_agent}>{browserOf(user_agent)}</span>
           {current && <span class="badge">This one</span>}
         </>,
         factor === null ? method : `${method}, ${factor}`,

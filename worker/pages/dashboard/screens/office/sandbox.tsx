@@ -40,7 +40,8 @@ export const SANDBOX: Definition = {
       <>
         <ActSection screen={screen} act="run" title="Play a sale">
           <p>
-            A scenario pays, fails or renews on a simulated chain, and your test endpoints get its events. <a href="/docs/sandbox">More</a>
+            A scenario pays, fails or renews on a simulated chain, and your test endpoints get its events. It runs in test mode.{' '}
+            <a href="/docs/sandbox">More</a>
           </p>
           <ActForm screen={screen} act="run" submit="Run">
             <SelectField screen={screen} act="run" name="scenario" label="Scenario" options={options} />

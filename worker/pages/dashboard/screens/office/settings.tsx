@@ -30,12 +30,12 @@ const NOTICES = [
   ['product_news', 'News of this service'],
 ] as const;
 const BRAND = [
-  ['checkout_brand_name', 'Name on the checkout', 80],
-  ['checkout_logo_url', 'Address of the logo', 2000],
-  ['checkout_accent_hex', 'Accent colour, for example #0a7d4f', 7],
-  ['checkout_success_button_label', 'Text of the button after paying', 40],
-  ['default_redirect_url', 'Where buyers go after paying', 2000],
-  ['default_support_url', 'Where buyers get help', 2000],
+  ['checkout_brand_name', 'Name on the checkout', 80, 'Empty: the name of the account'],
+  ['checkout_logo_url', 'Address of the logo', 2000, 'Picture on the web, such as https://shop.example.com/logo.png'],
+  ['checkout_accent_hex', 'Accent colour', 7, 'For example #0a7d4f'],
+  ['checkout_success_button_label', 'Text of the button after paying', 40, 'For example Back to the shop'],
+  ['default_redirect_url', 'Where buyers go after paying', 2000, 'Page such as https://shop.example.com/thanks'],
+  ['default_support_url', 'Where buyers get help', 2000, 'Page such as https://shop.example.com/help'],
 ] as const;
 
 /** Fields of one group, as an object of the API. */
@@ -63,6 +63,7 @@ export const SETTINGS: Definition = {
               name="timezone"
               label="Time zone"
               help="For example Europe/Lisbon"
+              suggestions={Intl.supportedValuesOf('timeZone')}
               value={me.timezone}
             />
             <SelectField screen={screen} act="account" name="locale" label="Language of emails" options={LOCALES} value={me.locale} />
@@ -72,12 +73,13 @@ export const SETTINGS: Definition = {
           <p>Buyers see it on each page of yours.</p>
           <BrandPreview {...me} />
           <ActForm screen={screen} act="brand" submit="Save">
-            {BRAND.map(([name, label, max]) => (
+            {BRAND.map(([name, label, max, help]) => (
               <TextField
                 screen={screen}
                 act="brand"
                 name={`merchant_settings.${name}`}
                 label={label}
+                help={help}
                 isOptional
                 max={max}
                 value={me.merchant_settings[name] ?? ''}
@@ -184,7 +186,15 @@ const DomainForms = ({ screen, domain }: { screen: Screen; domain: Domain | null
     <h2>Domain</h2>
     {domain ? <DomainFacts {...domain} /> : <p>Buyers see a proven domain next to your name.</p>}
     <ActForm screen={screen} act="domain" submit="Save">
-      <TextField screen={screen} act="domain" name="domain" label="Domain" max={253} value={domain?.domain ?? ''} />
+      <TextField
+        screen={screen}
+        act="domain"
+        name="domain"
+        label="Domain"
+        help="For example shop.example.com"
+        max={253}
+        value={domain?.domain ?? ''}
+      />
     </ActForm>
     {domain && <ActForm screen={screen} act="no_domain" submit="Remove" isFinal />}
   </section>

@@ -140,7 +140,10 @@ export const PRODUCT: Definition = {
           {value.status === 'archived' ? (
             <ActForm screen={screen} act="unarchive" submit="Unarchive" />
           ) : (
-            <ActForm screen={screen} act="archive" submit="Archive" isFinal />
+            <>
+              <p>Archive it to end its sale. Access that was paid stays, and it can be sold again at any time.</p>
+              <ActForm screen={screen} act="archive" submit="Archive" isFinal />
+            </>
           )}
         </ActSection>
       </>
