@@ -148,11 +148,13 @@ describe('renderEmail', () => {
     const { html, text } = render('buyer_receipt', 'Weather');
     expect(text).toContain('Amount: 1,234.50 USDC\n\nSeller: Weather\n\nPaid on: November 14, 2026 at 10:13 PM UTC');
     expect(text).toContain('Help from the seller: Weather');
-    expect(html).toMatch(/<td[^>]*>Access until: <\/td><td[^>]*>November 14, 2026/);
+    expect(html).toMatch(/<td[^>]*>Next charge, unless you cancel: <\/td><td[^>]*>November 14, 2026/);
+    const { authorization_id: _subscription, ...once } = factsWith('Weather').buyer_receipt;
+    expect(renderEmail('buyer_receipt', once, frame('en')).text).toContain('Access until: November 14, 2026');
     expect(html).toContain('background:#ffd400;color:#');
     const { access_until: _until, help: _help, accent: _accent, ...bare } = factsWith('Weather').buyer_receipt;
     const plain = renderEmail('buyer_receipt', bare, frame('en'));
-    expect(plain.text).not.toContain('Access until');
+    expect(plain.text).not.toMatch(/Access until|Next charge/);
     expect(plain.html).toContain('background:#1f2430;color:#fff');
   });
 

@@ -238,13 +238,13 @@ export const EMAILS: { readonly [N in EmailTemplate]: EmailDefinition<EmailFacts
     path: ({ receipt_id }) => `/r/${receipt_id}`,
     alsoPath: ({ authorization_id: id }) => (id === undefined ? null : `/s/${id}`),
     accent: ({ accent }) => accent,
-    values: ({ product, seller, amount, platform, paid_at, access_until, help }, locale) => ({
+    values: ({ product, seller, amount, platform, paid_at, access_until, authorization_id, help }, locale) => ({
       product: plainName(product),
       seller: plainName(seller),
       amount: formatMoney(locale, amount),
       ...(platform === undefined ? {} : { platform }),
       paidAt: formatInstant(locale, paid_at, 'UTC'),
-      ...(access_until === undefined ? {} : { until: formatInstant(locale, access_until, 'UTC') }),
+      ...(access_until === undefined ? {} : { [authorization_id ? 'renews' : 'until']: formatInstant(locale, access_until, 'UTC') }),
       ...(help === undefined ? {} : { help: help.replace(/^mailto:/, '') }),
     }),
   },

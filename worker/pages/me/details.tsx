@@ -1,6 +1,7 @@
 import type { Context } from 'hono';
 import type { AppEnv } from '#platform/http/openapi.ts';
 import { Operations, type Refusal } from '../dashboard/frame/operations.ts';
+import { Said } from '../parts/parts.tsx';
 import { plainName } from '../parts/text.ts';
 import { openMe, pathIn, sayMe, sendMe } from './frame.tsx';
 import { sendPurchases } from './purchases.tsx';
@@ -50,11 +51,7 @@ export async function sendDetails(c: Context<AppEnv>, token: string, accountId: 
       )}
       <p>{say('detailsHelp')}</p>
       {refusal && <Problem say={say} refusal={refusal} />}
-      {isSaved && (
-        <p class="done" role="status">
-          {say('saved')}
-        </p>
-      )}
+      {isSaved && <Said>{say('saved')}</Said>}
       <form class="act" method="post" action={pathIn(page, '/me/details')}>
         <input type="hidden" name="account_id" value={accountId} />
         {FIELDS.map(({ name, max, autocomplete }) => {

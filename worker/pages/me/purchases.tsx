@@ -4,6 +4,7 @@ import { findLocale } from '#core/locales.ts';
 import type { AppEnv } from '#platform/http/openapi.ts';
 import { type Answer, Operations, type Refusal } from '../dashboard/frame/operations.ts';
 import type { PageContext } from '../document.tsx';
+import { Said } from '../parts/parts.tsx';
 import { Table, type TableTerms } from '../parts/table.tsx';
 import { type Amount, formatCount, formatDay, formatInstant, formatMoney, plainName, shortened } from '../parts/text.ts';
 import { inLanguageOf, openMe, pathIn, type SayMe, sayMe, sendMe } from './frame.tsx';
@@ -95,11 +96,7 @@ export async function sendPurchases(c: Context<AppEnv>, token: string, { said, r
       {isTest && <p class="badge">TEST · {view.say('testData')}</p>}
       <Who {...view} buyer={buyer.value} />
       {refusal && <Problem say={view.say} refusal={refusal} />}
-      {said && (
-        <p class="done" role="status">
-          {view.say(said)}
-        </p>
-      )}
+      {said && <Said>{view.say(said)}</Said>}
       <Shown view={view} answer={access}>
         {({ items }) => <Held {...view} items={items} />}
       </Shown>

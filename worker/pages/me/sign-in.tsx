@@ -1,6 +1,7 @@
 import { PAGE_ASSETS } from '../assets.ts';
 import type { Refusal } from '../dashboard/frame/operations.ts';
 import { demoWalletOf, type PageContext } from '../document.tsx';
+import { Said } from '../parts/parts.tsx';
 import { pathIn, type SayMe, sayMe, sendMe } from './frame.tsx';
 
 /** Sentence above the ways in: after signing out, after the end of a session, or after a link was asked for. */
@@ -23,11 +24,7 @@ export async function sendSignIn(page: PageContext, { notice, refusal, email }: 
     { title: say('title'), status: refusal?.status ?? 200, scripts: [PAGE_ASSETS.me], wallet },
     <>
       <p>{say('help')}</p>
-      {notice && (
-        <p class="done" role="status">
-          {say(notice)}
-        </p>
-      )}
+      {notice && <Said>{say(notice)}</Said>}
       {refusal && <Problem say={say} refusal={refusal} />}
       <WithWallet page={page} say={say} />
       <section aria-labelledby="with-email">

@@ -60,3 +60,10 @@ export const TestMoney = ({ say }: { say: Say }) => <span class="badge">{say('te
 
 /** Smaller font for longer numbers, so that a number never wraps. */
 export const sizeOf = (digits: string): string => (digits.length > 16 ? 'amount longest' : digits.length > 10 ? 'amount long' : 'amount');
+
+/** Sentence about a form that was just sent. The browser starts to read the page at it. */
+export const Said = ({ children }: { children?: unknown }) => (
+  <p class="done" role="status" tabindex={-1} autofocus>
+    {children}
+  </p>
+);

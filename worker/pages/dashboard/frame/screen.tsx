@@ -8,6 +8,7 @@ import { SECOND } from '#core/time.ts';
 import type { AppEnv } from '#platform/http/openapi.ts';
 import type { Need } from '#rules/access/roles.ts';
 import { openPage, sendPage } from '../../document.tsx';
+import { Said } from '../../parts/parts.tsx';
 import { ApiSection } from './api-section.tsx';
 import { Banner, type Reported } from './banner.tsx';
 import { Labels, Zone } from './format.tsx';
@@ -150,11 +151,7 @@ export async function sendScreen(screen: Screen, definition: Definition, { shown
         <h1>{definition.title}</h1>
         {mode === 'sandbox' && <p class="badge">Test data</p>}
         <Banner me={screen.me} now={c.var.ctx.wallNow} pathOf={(path) => linkTo(screen, path)} />
-        {said && (
-          <p class="done" role="status" tabindex={-1} autofocus>
-            {said}
-          </p>
-        )}
+        {said && <Said>{said}</Said>}
         {refused && <Summary refused={refused} labels={labels} />}
         {raw(content)}
         <ApiSection calls={screen.operations.made} baseUrl={c.var.ctx.baseUrl} />

@@ -42,7 +42,7 @@ export function Chart({ asset, days }: { asset: 'USDC' | 'SOL'; days: Day[] }) {
         <summary>Figures of each day</summary>
         <Table
           caption={`${asset} after fees and refunds`}
-          head={['Day', asset, 'Payments of both assets']}
+          head={['Day', asset, 'Paid checkouts of both assets']}
           rows={days.map((day) => [day.date, day[asset].net, String(day.confirmed)])}
         />
       </details>
