@@ -21,9 +21,13 @@ const WITHOUT_KEY = [
 /** True if a call, as `GET /v1/keys`, takes the token of a person alone. */
 export const isWithoutKey = (name: string): boolean => WITHOUT_KEY.some((calls) => calls.test(name));
 
+/** Body of a write, without what was typed: it may be a secret. */
+const JSON_BODY = ` -H "Content-Type: application/json" -d '{…}'`;
+
 function curlOf(baseUrl: string, { method, path }: MadeCall): string {
   const credential = isWithoutKey(`${method} ${path.split('?')[0]}`) ? 'Authorization: Bearer $SVC_TOKEN' : 'X-Svc-Key: $SVC_KEY';
-  return `curl ${method === 'GET' ? '' : `-X ${method} `}"${baseUrl}${path}" -H "${credential}"`;
+  const isWrite = method !== 'GET';
+  return `curl ${isWrite ? `-X ${method} ` : ''}"${baseUrl}${path}" -H "${credential}"${isWrite ? JSON_BODY : ''}`;
 }
 
 /** Calls of the frame, which every page makes. */
@@ -56,6 +60,15 @@ const Call = ({ baseUrl, call }: { baseUrl: string; call: MadeCall }) => (
       {String(call.status)} · {call.requestId}
     </p>
     <pre tabindex={0}>{curlOf(baseUrl, call)}</pre>
-    {call.body !== '' && <pre tabindex={0}>{prettyJson(call.body).slice(0, SHOWN_MAX)}</pre>}
+    <Json path={call.path} body={prettyJson(call.body)} />
   </section>
 );
+
+const Json = ({ path, body }: { path: string; body: string }) =>
+  body.length > SHOWN_MAX ? (
+    <p>
+      The answer is too long for this page. With the credential, <a href={path}>{path}</a> returns it.
+    </p>
+  ) : (
+    body !== '' && <pre tabindex={0}>{body}</pre>
+  );

@@ -6,7 +6,7 @@ import { linkTo } from '../frame/head.tsx';
 import { DAYS, Facts, type Filter, listBody } from '../frame/list.tsx';
 import type { Definition, Screen } from '../frame/screen.tsx';
 import { REFUND, RESEND, RefundForms, type TimelineEntry } from './shop/payment-acts.tsx';
-import { type Paid, PaymentLink, refundedOf, statusOf } from './shop/payment-parts.tsx';
+import { type Paid, PaymentLink, refundedOf, STATUSES, statusOf } from './shop/payment-parts.tsx';
 
 interface Unmatched {
   unmatched_id: string;
@@ -47,10 +47,10 @@ const REASONS: Record<string, string> = {
 };
 
 const FILTERS: Filter[] = [
-  { name: 'status', label: 'Status', options: ['PENDING_SIGNATURE', 'PENDING_CONFIRMATION', 'CONFIRMED', 'FAILED'] },
-  { name: 'product_id', label: 'Product id' },
+  { name: 'status', label: 'Status', options: Object.entries(STATUSES) },
+  { name: 'product_id', label: 'Template id' },
   { name: 'customer_ref', label: 'Your customer id' },
-  { name: 'customer_id', label: 'Customer' },
+  { name: 'customer_id', label: 'Customer id' },
   ...DAYS,
   { name: 'q', label: 'Payment id, signature, wallet or words' },
 ];

@@ -18,7 +18,7 @@ const BILL_TO = [
   ['name', 'Billed to', 200],
   ['address', 'Address', 500, 3],
   ['tax_id', 'Tax number', 64],
-  ['email', 'Email address', 254],
+  ['email', 'Email address on the invoice', 254],
 ] as const;
 
 interface Receipt {
@@ -47,7 +47,7 @@ export const RECEIPTS: Definition = {
   body: listBody<Receipt>({
     operation: 'listReceipts',
     filters: [
-      { name: 'product_id', label: 'Product id' },
+      { name: 'product_id', label: 'Template id' },
       { name: 'customer_id', label: 'Customer id' },
       { name: 'wallet', label: 'Wallet' },
       ...DAYS,

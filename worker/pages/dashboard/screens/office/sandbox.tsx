@@ -61,16 +61,17 @@ export const SANDBOX: Definition = {
             />
           </section>
         )}
-        <section>
+        <details>
+          <summary>What each scenario plays</summary>
           <Table
-            caption="What each scenario plays"
+            caption="Scenarios"
             head={['Scenario', 'What happens']}
             rows={scenarios.value.items.map(({ scenario, description }) => [
               scenario.replaceAll('_', ' '),
               description.replaceAll('`', ''),
             ])}
           />
-        </section>
+        </details>
       </>
     );
   },

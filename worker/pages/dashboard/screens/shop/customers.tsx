@@ -54,7 +54,7 @@ export const CUSTOMERS: Definition = {
       { name: 'q', label: 'Beginning of an id, wallet, email or name' },
       { name: 'access', label: 'Access', options: ['active', 'lapsed', 'none'] },
       { name: 'product_id', label: 'Template id' },
-      { name: 'sort', label: 'Order', options: ['last_seen_at', 'created_at'] },
+      { name: 'sort', label: 'Order', options: [['created_at', 'first seen']], unset: 'last seen' },
     ],
     caption: 'Customers',
     head: ['Customer', 'Email', 'Paid', 'Access', 'Latest'],

@@ -32,7 +32,8 @@ export function leftOf(payment: Paid): Amount {
 
 export const isLeft = (payment: Paid): boolean => compareAmounts(leftOf(payment), { asset: payment.price.asset, amount: '0' }) > 0;
 
-const WORDS: Record<string, string> = {
+/** Words of each status of a payment. */
+export const STATUSES: Readonly<Record<string, string>> = {
   PENDING_SIGNATURE: 'not paid yet',
   PENDING_CONFIRMATION: 'being confirmed',
   CONFIRMED: 'paid',
@@ -41,7 +42,7 @@ const WORDS: Record<string, string> = {
 
 /** Status of a payment in words, with its refunds. */
 export function statusOf(payment: Paid): string {
-  if (refundedOf(payment) === null) return WORDS[payment.status] ?? payment.status;
+  if (refundedOf(payment) === null) return STATUSES[payment.status] ?? payment.status;
   return isLeft(payment) ? 'partly refunded' : 'refunded';
 }
 
