@@ -103,7 +103,7 @@ describe('screens of the dashboard', () => {
     const preview = page.locator('.brand-preview');
     expect(await preview.innerText()).toContain(BUSINESS);
     await page.getByLabel('Name on the checkout').fill('<b>Rain</b> & Co');
-    await page.getByLabel('Accent colour, for example #0a7d4f').fill('#ffee00');
+    await page.getByLabel('Accent colour').fill('#ffee00');
     expect(await preview.innerText()).toContain('<b>Rain</b> & Co');
     expect(await page.evaluate("getComputedStyle(document.querySelector('.sample')).backgroundColor")).toBe('rgb(255, 238, 0)');
     expect(await findViolations(page)).toEqual([]);
@@ -177,6 +177,7 @@ describe('screens of the dashboard', () => {
     await page.getByRole('button', { name: 'Invite', exact: true }).click();
     const alert = page.getByRole('alert');
     expect(await alert.innerText()).toContain('invalid_authorization');
+    expect(await page.locator(':focus').getAttribute('role')).toBe('alert');
     expect(await page.getByLabel('Email address').inputValue()).toBe('bob@example.com');
     expect(await page.getByText(BUSINESS).count()).toBeGreaterThan(0);
     await close();
