@@ -75,6 +75,25 @@ describe('customers', () => {
       expect((await w.call('GET', `/v1/customers/${theirs.customer_id}/state`, { key: ada.key })).status).toBe(404);
     });
 
+    it('a hand-off and a payment session make the customer that they name at once, and once', async () => {
+      const wallet = await w.chain.wallet();
+      const create = (path: string, body: object) =>
+        w.call('POST', path, { key: ada.key, body, headers: { 'Idempotency-Key': crypto.randomUUID() } });
+      const session = { product_id: product.product_id, customer_ref: 'user-2' };
+      for (const body of [{ customer_ref: 'user-1', wallet_address: wallet.address }, { wallet_address: wallet.address }, {}])
+        expect((await create(`/v1/products/${product.product_id}/handoffs`, body)).status).toBe(201);
+      for (const body of [session, session]) expect((await create('/v1/access/payment-sessions', body)).status).toBe(201);
+      const names = [{ customerRef: 'user-1' }, { walletAddress: wallet.address }, { customerRef: 'user-2' }];
+      const ids = (await list()).items.map((item: Body) => item.customer_id);
+      expect(new Set(ids)).toEqual(new Set(names.map(idOf)));
+      expect(ids).toHaveLength(names.length);
+      const state = await w.call('GET', '/v1/customers/state?customer_ref=user-2', { key: ada.key });
+      expect(state).toMatchObject({ status: 200, body: { customer_id: idOf({ customerRef: 'user-2' }), products: [] } });
+      await w.purchase(product, wallet, { customer_ref: 'user-2' });
+      await fold();
+      expect((await get(idOf({ customerRef: 'user-2' }))).totals.payments).toBe(1);
+    });
+
     it('a grant shows its customer, and a payment by another wallet counts for the wallet that it was made for', async () => {
       const shop = await openShop(w);
       const storeCopy = await watchCopy(w, shop.merchant, shop.product.product_id, { customerRef: 'granted' });

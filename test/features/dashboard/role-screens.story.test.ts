@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type GivenRole, hasRole, ROLES, type Role } from '#rules/access/roles.ts';
+import { ApiSection } from '../../../worker/pages/dashboard/frame/api-section.tsx';
 import { SCREENS } from '../../../worker/pages/dashboard/routes.tsx';
 import { PageBrowser } from '../../support/clients/page-browser.ts';
 import { tokenSignedIn } from '../../support/clients/session.ts';
@@ -87,5 +88,15 @@ describe('acts on the screens of each role', () => {
       }
     }
     expect(wrong).toEqual([]);
+  });
+});
+
+describe('section "API"', () => {
+  it('an answer of more than 64 KB is a link instead of text that is cut', async () => {
+    const call = { id: 'listPayments', method: 'GET', path: '/v1/payments', status: 200, requestId: 'req_1' } as const;
+    const draw = async (body: string) => String(await ApiSection({ calls: [{ ...call, body }], baseUrl: 'https://svc.test' }));
+    const [short, long] = [await draw('{"items":[]}'), await draw(JSON.stringify({ items: 'x'.repeat(70_000) }))];
+    expect([short.includes('&quot;items&quot;: []'), short.includes('href="/v1/payments"')]).toEqual([true, false]);
+    expect([long.includes('xxx'), long.includes('href="/v1/payments"')]).toEqual([false, true]);
   });
 });

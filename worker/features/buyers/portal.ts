@@ -8,13 +8,14 @@ import { isLinkMac, linkMacs } from '#features/accounts/auth/emailed-links.ts';
 import { requireOwnPage } from '#features/accounts/domain/own-page.ts';
 import { findAccount } from '#features/accounts/store.ts';
 import { isErasedSince } from '#features/buyer-sign-in/store.ts';
-import { planKnownCustomer, requireUnerased } from '#features/customers/customer.ts';
+import { requireUnerased } from '#features/customers/customer.ts';
 import { findNamedCustomer, getKnownCustomer, type KnownCustomer } from '#features/customers/state.ts';
 import { findCustomerRow } from '#features/customers/store.ts';
 import type { Ctx, Scope } from '#platform/context.ts';
 import { commit } from '#platform/db/commit.ts';
 import { homeOf } from '#platform/db/directory.ts';
 import { type StoreAnswer, withAnswer } from '#platform/db/once.ts';
+import { ensureCustomer } from '#platform/db/search/new-customer.ts';
 import type { Customer } from '#rules/balance.ts';
 
 const LIFE_MS = 10 * MINUTE;
@@ -60,14 +61,13 @@ export async function createPortalSession(
   const known = await findCustomer(ctx, named);
   const row = await findCustomerRow(ctx, known.id);
   if (row) requireUnerased(row);
-  const { id: customerId, writes } = planKnownCustomer(ctx, known);
   const { merchantId, livemode, wallNow } = ctx;
   const id = newId<PortalSessionId>(wallNow, merchantId);
   const expiresAt = wallNow + LIFE_MS;
-  const link: PortalLink = { id, account: merchantId, customer: customerId, livemode, until: expiresAt, back, locale, flow };
-  const made = { id, url: `${ctx.baseUrl}/me/enter?token=${sealLink(ctx, link)}`, customerId, expiresAt };
+  const link: PortalLink = { id, account: merchantId, customer: known.id, livemode, until: expiresAt, back, locale, flow };
+  const made = { id, url: `${ctx.baseUrl}/me/enter?token=${sealLink(ctx, link)}`, customerId: known.id, expiresAt };
   // The link names the customer by its id, which the fold may not have written yet.
-  return commit(ctx, await withAnswer({ events: [], writes, result: made }, storeAnswer(made)));
+  return commit(ctx, await withAnswer({ events: [], writes: [ensureCustomer(ctx, known)], result: made }, storeAnswer(made)));
 }
 
 const findCustomer = (ctx: Scope, named: Customer | CustomerId): Promise<KnownCustomer> => {

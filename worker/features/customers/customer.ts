@@ -4,25 +4,16 @@ import { ApiError, raise } from '#core/errors.ts';
 import type { CustomerId } from '#core/ids.ts';
 import { type TimelineBody, toTimelineItems } from '#features/webhooks/timeline.ts';
 import type { Scope } from '#platform/context.ts';
-import { commit, isConstraint, transact, type Write } from '#platform/db/commit.ts';
+import { commit, isConstraint, transact } from '#platform/db/commit.ts';
 import { type StoreAnswer, unchangedWithAnswer, withAnswer } from '#platform/db/once.ts';
 import { customerKeyOf } from '#platform/db/search/customer.ts';
 import { loadCustomerIds } from '#platform/db/search/customer-ids.ts';
+import { insertCustomerRow, newCustomerRow } from '#platform/db/search/new-customer.ts';
 import type { Company, CustomerRow } from '#platform/db/tables/entitlements.ts';
 import { changedMetadata, hasRoom, type MetadataPatch, TOO_MANY_KEYS } from '#platform/http/bodies/own-fields.ts';
 import type { Customer } from '#rules/balance.ts';
 import { NO_ACCESS, type ShownCustomer, toCustomerResource } from './resource.ts';
-import {
-  ensureCustomerRow,
-  findCustomerRow,
-  findOwnRow,
-  insertCustomerRow,
-  isKnownCustomer,
-  listAccess,
-  listMerged,
-  UNMERGED,
-  updateCustomerRow,
-} from './store.ts';
+import { findCustomerRow, findOwnRow, isKnownCustomer, listAccess, listMerged, updateCustomerRow } from './store.ts';
 import { loadCustomerTimeline } from './timeline.store.ts';
 
 interface Details {
@@ -38,17 +29,6 @@ const known = (customerId: CustomerId): ApiError =>
   });
 
 const addressOf = (email: string | null | undefined): string | null => email?.trim().toLowerCase() ?? null;
-
-/** Row of a customer that the fold has not written yet. */
-function newCustomerRow({ merchantId, livemode, now }: Scope, id: CustomerId, key: Customer): CustomerRow {
-  const [customerRef, walletAddress] = 'customerRef' in key ? [key.customerRef, null] : [null, key.walletAddress];
-  return {
-    ...{ id, merchantId, livemode, customerRef, walletAddress, ...UNMERGED },
-    ...{ email: null, name: null, company: null, metadata: {} },
-    ...{ wallets: walletAddress === null ? [] : [walletAddress], emails: [], totals: {} },
-    ...{ firstSeenAt: now, lastSeenAt: now, createdAt: now, updatedAt: now, version: 1 },
-  };
-}
 
 /**
  * Notes a customer before a sale names it. Throws 409 state_conflict with `meta.customer_id` if the merchant has something of the customer,
@@ -78,12 +58,6 @@ export async function readCustomer(ctx: Scope, customerId: CustomerId): Promise<
   const [access, merged] = await Promise.all([listAccess(ctx, [row]), listMerged(ctx, [row.id])]);
   return { row, access: access.get(row.id) ?? NO_ACCESS, merged: merged.get(row.id) ?? [] };
 }
-
-/** Plans the row of a customer that the merchant has something of, if the fold has not written it yet. */
-export const planKnownCustomer = (ctx: Scope, { id, key }: { id: CustomerId; key: Customer }): { id: CustomerId; writes: Write[] } => ({
-  id,
-  writes: [ensureCustomerRow(ctx, newCustomerRow(ctx, id, key))],
-});
 
 /** Key that a membership has as text. */
 export const parseKey = (text: string): Customer =>

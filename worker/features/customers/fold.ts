@@ -3,6 +3,7 @@ import { MINUTE } from '#core/time.ts';
 import { type NewBuyers, planSellers } from '#features/buyer-sign-in/sellers.ts';
 import type { Db } from '#platform/context.ts';
 import type { Write } from '#platform/db/commit.ts';
+import { UNMERGED } from '#platform/db/search/new-customer.ts';
 import type { CustomerRow } from '#platform/db/tables/entitlements.ts';
 import type { StoredEvent } from '#platform/db/tables/events.ts';
 import { happenedAt } from '#rules/access/erased-customer.ts';
@@ -11,7 +12,6 @@ import type { Customer } from '#rules/balance.ts';
 import type { EventType } from '#rules/events.ts';
 import { CUSTOMER } from '#rules/states.ts';
 import { listErasedIds, listFoldedCustomers, listNamedWallets, upsertFolded } from './fold.store.ts';
-import { UNMERGED } from './store.ts';
 
 /** Further event types that the fold reads. */
 export const CUSTOMER_EVENT_TYPES = ['entitlement.granted', 'metered_session.opened'] as const satisfies readonly EventType[];

@@ -249,13 +249,5 @@ export async function isKnownCustomer(scope: Scope, key: Customer): Promise<bool
   return found.some((rows) => rows.length > 0);
 }
 
-/** Columns of a customer that was neither merged nor erased. */
-export const UNMERGED = { mergedInto: null, status: 'active', nextId: null, erasedAt: null, erasure: null, eraseAt: null } as const;
-
-export const insertCustomerRow = ({ db }: Shard, row: CustomerRow): Write => db.insert(customers).values(row);
-
-/** Plans the row of a customer unless there is one. */
-export const ensureCustomerRow = ({ db }: Shard, row: CustomerRow): Write => db.insert(customers).values(row).onConflictDoNothing();
-
 export const updateCustomerRow = (ctx: Shard, before: CustomerRow, after: Partial<CustomerRow>): Write[] =>
   casUpdate(ctx, customers, before, after);

@@ -7,8 +7,9 @@ import { MINUTE, SECOND, unixSeconds } from '#core/time.ts';
 import { findActiveListing, findOrphan, getProduct, type Listing } from '#features/products/product.ts';
 import { requireWallet } from '#platform/chain/payees.ts';
 import type { Config, Ctx, Scope, Shard } from '#platform/context.ts';
-import { commitNew } from '#platform/db/commit.ts';
+import { commitNew, type Write } from '#platform/db/commit.ts';
 import { type StoreAnswer, withAnswer } from '#platform/db/once.ts';
+import { planNamedCustomer } from '#platform/db/search/new-customer.ts';
 import type { Handoff } from '#platform/db/tables/checkout.ts';
 import type { Product } from '#platform/db/tables/products.ts';
 import { findHandoff, insertHandoff } from '../sessions/store.ts';
@@ -98,9 +99,18 @@ export async function createHandoff(
     createdAt: ctx.now,
   };
   const result = { token: newHandoffToken(secrets, product.id, handoff.id, expiresAt), product, expiresAt };
-  const change = await withAnswer({ events: [], writes: [insertHandoff(ctx.db, handoff)], result }, storeAnswer(result));
+  const writes = [insertHandoff(ctx.db, handoff), ...(await planCustomer(ctx, input))];
+  const change = await withAnswer({ events: [], writes, result }, storeAnswer(result));
   return commitNew(ctx, change, () => findHandoff(ctx.db, handoff.id));
 }
+
+/** Plans the customer of a hand-off, so that the merchant can ask for its state before a sale. */
+const planCustomer = async (ctx: Scope, { customerRef, walletAddress }: HandoffInput): Promise<Write[]> =>
+  customerRef !== undefined
+    ? planNamedCustomer(ctx, { customerRef })
+    : walletAddress === undefined
+      ? []
+      : planNamedCustomer(ctx, { walletAddress });
 
 /** Verifies a token without loading the hand-off. Throws 403 handoff_secret_mismatch, 503 handoff_not_configured. */
 export function verifyHandoff(config: Config, productId: ProductId, token: string): NamedHandoff {

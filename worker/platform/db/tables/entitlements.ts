@@ -86,7 +86,7 @@ export const HAS_FOUND_REF = sql`customer_ref IS NOT NULL AND (livemode = 0 OR e
 
 /**
  * Customers of a merchant, by a key: reference or wallet. Inserted by the fold of the analytics for a payment, grant or metered session, and
- * by the merchant. Deleted with the account or the sandbox session. No sweep reads them.
+ * by the merchant with a customer, hand-off or payment session. Deleted with the account or the sandbox session. No sweep reads them.
  */
 export const customers = sqliteTable(
   'customers',
