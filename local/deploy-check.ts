@@ -87,6 +87,13 @@ const checkKeys: Check = async ({ vars, env, offline }) => {
   }
 };
 
+const missingForPlatform = ({ vars, offline }: Flags): string =>
+  [
+    ...(offline ? ['omit --offline'] : []),
+    ...(process.env.CLOUDFLARE_API_TOKEN ? [] : ['set CLOUDFLARE_API_TOKEN']),
+    ...(vars === undefined ? ['name the file of secrets with --vars'] : []),
+  ].join(' and ');
+
 const CHECKS: Record<string, Check> = {
   configuration: checkConfiguration,
   'wrangler.toml': checkPlaceholders,
@@ -111,7 +118,7 @@ async function main(): Promise<void> {
     const open = await check(flags);
     console.log(`${open === null ? 'skipped' : open.length === 0 ? 'ok' : 'open'}  ${name}`);
     for (const line of open ?? []) console.log(`      ${line}`);
-    if (open === null) console.log('      Set CLOUDFLARE_API_TOKEN and omit --offline to check the platform.');
+    if (open === null) console.log(`      To check the platform, ${missingForPlatform(flags)}.`);
     if (open && open.length > 0) isReady = false;
   }
   console.log(isReady ? '\nReady to deploy: npx wrangler deploy' : '\nNot ready yet.');

@@ -49,7 +49,8 @@ function introduce({ baseUrl, rpcUrl }: Service, { email, password, key, payoutW
   console.log(`  Checkout        ${baseUrl}/p/${slug} (with a demo wallet: click through a payment)`);
   console.log(`  Passkeys        ${baseUrl.replace('127.0.0.1', 'localhost')} (browsers refuse them on an IP address)`);
   console.log(`  E-mails         ${baseUrl}/dev/mail (unless --vars names another provider)`);
-  console.log(`  Telegram        ${baseUrl}/dev/telegram (post a code, press start; --world has chats with members)`);
+  const chats = options.world ? 'a chat appears with its first sale' : '--world adds chats with members';
+  console.log(`  Telegram        ${baseUrl}/dev/telegram (post a code, press start; ${chats})`);
   console.log(`  Fund a wallet   curl ${rpcUrl} -H 'content-type: application/json' \\`);
   console.log(`                    -d '{"jsonrpc":"2.0","id":1,"method":"local_fundUsdc","params":["<wallet>","25000000"]}'`);
   console.log(`  API             ${baseUrl}/v1/openapi.json`);

@@ -6,7 +6,6 @@
 
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { createKeyPairSignerFromBytes, type KeyPairSigner } from '@solana/kit';
 import signing from '../worker/pages/locales/signing/en.json' with { type: 'json' };
 import { fromBase64 } from '../worker/pages/parts/bytes.ts';
 import { sayIn } from '../worker/pages/parts/text.ts';
@@ -16,6 +15,7 @@ import { stepTexts } from '../worker/pages/signing/words.ts';
 import { NETWORKS } from '../worker/solana/assets.ts';
 import { callChain } from './chain/client.ts';
 import { Api } from './cli/api.ts';
+import { readKeyFile } from './cli/key-file.ts';
 import { Refusal } from './cli/options.ts';
 import { sign } from './demo/wallet.ts';
 
@@ -32,12 +32,6 @@ function readPrepared(path: string): Prepared {
 }
 
 const textOf = stepTexts(sayIn(signing), { locale: 'en', usdcMints: Object.values(NETWORKS).map(({ usdcMint }) => usdcMint) });
-
-async function readSigner(path: string): Promise<KeyPairSigner> {
-  const bytes: unknown = JSON.parse(readFileSync(path, 'utf8'));
-  if (!Array.isArray(bytes) || bytes.length !== 64) throw new Refusal(`${path} is not a keypair file: expected 64 numbers in brackets.`);
-  return createKeyPairSignerFromBytes(Uint8Array.from(bytes));
-}
 
 function readOrder(args: string[]) {
   const options = {
@@ -56,7 +50,7 @@ function readOrder(args: string[]) {
 async function signed(transaction: string, { signers, unsigned }: ReadTransaction, keypair: string | undefined): Promise<string> {
   if (unsigned.length === 0) return transaction;
   if (keypair === undefined) throw new Refusal(`${unsigned.join(', ')} must sign. Set the keypair file with --keypair.\nUsage: ${USAGE}`);
-  const signer = await readSigner(keypair);
+  const signer = await readKeyFile(keypair);
   if (!signers.includes(signer.address))
     throw new Refusal(`${keypair} is the keypair of ${signer.address}, but ${signers.join(', ')} must sign. Nothing was signed.`);
   const wire = await sign(signer, transaction);

@@ -2,7 +2,7 @@
 export const TEMPLATES = {
   'api-per-request': {
     makes: 'An API on Cloudflare Workers, sold one request at a time (x402)',
-    next: ['npx wrangler dev'],
+    next: ['npx wrangler dev --port 3000'],
     variables: '.dev.vars',
   },
   express: { makes: 'One paid route of an Express server (x402)', next: ['node --env-file=.env server.ts'], variables: '.env' },

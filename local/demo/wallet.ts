@@ -67,9 +67,15 @@ export class WalletChain {
   }
 
   async newBuyer(usdcUnits: bigint): Promise<KeyPairSigner> {
-    const signer = await this.newWallet();
-    await this.call('local_fundUsdc', signer.address, usdcUnits.toString());
+    const signer = await generateKeyPairSigner();
+    await this.fund(signer.address, usdcUnits);
     return signer;
+  }
+
+  /** Gives a wallet 1 SOL for fees, and USDC. */
+  async fund(owner: string, usdcUnits: bigint): Promise<void> {
+    await this.call('local_fundSol', owner, '1000000000');
+    await this.call('local_fundUsdc', owner, usdcUnits.toString());
   }
 
   async balanceOf(owner: string, mint: string): Promise<bigint> {

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createKeyPairSignerFromPrivateKeyBytes, generateKeyPairSigner } from '@solana/kit';
+import { generateKeyPairSigner } from '@solana/kit';
 import { callChain } from '../chain/client.ts';
 import { Api } from '../cli/api.ts';
+import { writeKeyFile } from '../cli/key-file.ts';
 import type { Teardown } from '../cli/teardown.ts';
 import type { Narrator } from '../demo/narrator.ts';
 import { WalletChain } from '../demo/wallet.ts';
@@ -80,13 +81,9 @@ export async function createEndpoint({ api }: Stage, { key }: ExampleMerchant, u
 
 /** Writes the key file of a new wallet with USDC and SOL, in the form of solana-keygen. */
 export async function writeWallet({ chain, stateDir }: Stage, name: string, usdcUnits: bigint): Promise<{ address: string; file: string }> {
-  const seed = randomBytes(32);
-  const { address, keyPair } = await createKeyPairSignerFromPrivateKeyBytes(seed, true);
-  const publicKey = new Uint8Array(await crypto.subtle.exportKey('raw', keyPair.publicKey));
   const file = join(stateDir, `${name}.json`);
-  writeFileSync(file, JSON.stringify([...seed, ...publicKey]), { mode: 0o600 });
-  await callChain(chain.url, 'local_fundUsdc', [address, usdcUnits.toString()]);
-  await callChain(chain.url, 'local_fundSol', [address, '1000000000']);
+  const { address } = await writeKeyFile(file);
+  await chain.fund(address, usdcUnits);
   return { address, file };
 }
 

@@ -131,6 +131,8 @@ describe('pages of /docs that the code writes', () => {
       const html = await response.text();
       expect(html.match(/<h1/g)).toHaveLength(1);
       for (const part of ['aria-label="Contents"', 'action="/docs/search"', `href="${path}.md"`]) expect(html).toContain(part);
+      const marked = path.startsWith('/docs/errors') ? ['/docs/reference/errors'] : [];
+      expect([...html.matchAll(/href="([^"]+)" aria-current="true"/g)].map(([, href]) => href)).toEqual(marked);
       const twin = await get(`${path}.md`);
       expect([twin.status, twin.headers.get('content-type')]).toEqual([200, 'text/markdown; charset=utf-8']);
       const markdown = await twin.text();
@@ -159,6 +161,13 @@ describe('GET /docs/search.json', () => {
       if (!first.includes(`docs://guides/${page}`)) missed.push(`${question}: ${first.join(', ')} instead of ${page}`);
     }
     expect(missed.length, missed.join('\n')).toBeLessThanOrEqual(4);
+  });
+
+  it.each([
+    ['sell an API per request', '/docs/pay-per-request'],
+    ['find late money', '/docs/unmatched-and-refunds#late-short-double-and-unidentified-payments'],
+  ])('"%s" leads to a page about it, or to the section with more of it in its title', async (q, path) => {
+    expect((await searchFor({ q }))[0]?.url).toBe(`https://svc.test${path}`);
   });
 
   it('an error code, an event type and an operation are found by name, and by kind alone', async () => {

@@ -18,11 +18,11 @@ function guide(name: string): string {
 /** README.md and the guides, in an order in which each may use the variables of the pages before it. */
 const PAGES = [
   'README.md',
-  ...['quickstart', 'checkout', 'membership-delivery', 'pay-per-request', 'facilitator', 'subscriptions', 'metered-sessions'].map(guide),
+  ...['quickstart', 'checkout', 'pay-per-request', 'facilitator', 'metered-sessions', 'subscriptions', 'membership-delivery'].map(guide),
   ...[
     'webhooks',
-    'unmatched-and-refunds',
     'sandbox',
+    'unmatched-and-refunds',
     'sandbox-in-a-box',
     'go-live',
     'books-and-taxes',
@@ -66,7 +66,7 @@ let dev: DevProcess;
 let baseUrl: string;
 let rpcUrl: string;
 beforeAll(async () => {
-  dev = new DevProcess(join(home, 'state'));
+  dev = new DevProcess(join(home, 'state'), ['--world']);
   ({ baseUrl, rpcUrl } = await dev.ready());
 }, 60_000);
 afterAll(async () => {
@@ -125,6 +125,11 @@ it('every block for a single machine runs as written, in order, and makes a sale
   expect(stdout).toMatch(/^CONFIRMED: http/m);
   expect(stdout).toMatch(/^CONFIRMED$/m);
   expect(stdout).toMatch(/\/p\/weather-api[\w-]*\?handoff=/);
+  expect(stdout).toMatch(/^\w+ has play money: .*\/buyer\.json$/m);
+  expect(stdout).toMatch(
+    /The Telegram user 4711 \(grace\) presses start\n\w+ pays 10 USDC\nCONFIRMED: http.*\nReceipt: http.*\n[\d-]+T[\d:.]+Z$/m,
+  );
+  expect(stdout).toContain('"kind":"recovered"');
   expect(stdout).toMatch(/402 without a payment\n200 with a payment from \w+: \{"sky":"clear"\}$/m);
   // The last setup call has an unpaid plan, and the answer says so.
   expect(stdout).toContain('next_actions');

@@ -43,7 +43,7 @@ export async function sendErrorList(c: Context<AppEnv>): Promise<Response> {
   const ofClient = Object.entries(CLIENT_CODES).filter(([code, { message, why, next }]) => isAbout(terms, code, message, why, next));
   return sendGuide(
     c,
-    { title: 'Error codes', chapters: await readChapters(c.var.ctx) },
+    { title: 'Error codes', chapters: await readChapters(c.var.ctx), path: 'errors' },
     <>
       <MarkdownTools path="/docs/errors" />
       <article>
@@ -89,7 +89,7 @@ export async function sendErrorPage(c: Context<AppEnv>, code: string): Promise<R
   if (html !== null)
     return sendGuide(
       c,
-      { title: `${code} · Error codes`, chapters },
+      { title: `${code} · Error codes`, chapters, path: `errors/${code}` },
       <>
         <MarkdownTools path={`/docs/errors/${code}`} />
         <Article html={html} />
@@ -98,7 +98,7 @@ export async function sendErrorPage(c: Context<AppEnv>, code: string): Promise<R
   const nearest = nearestOf(code.slice(0, QUERY_MAX), [...CODES, ...Object.keys(CLIENT_CODES)]);
   return sendGuide(
     c,
-    { title: 'No such error code', chapters, status: 404 },
+    { title: 'No such error code', chapters, path: `errors/${code}`, status: 404 },
     <article>
       <h1>No such error code</h1>
       {nearest && (

@@ -60,7 +60,7 @@ export async function sendGuide(c: Context<AppEnv>, frame: GuideFrame, children:
         <a class="skip" href="#main">
           Skip to the page
         </a>
-        <Head query={frame.query ?? ''} />
+        <Head query={frame.query ?? ''} path={frame.path ?? ''} />
         <div class="layout">
           <Contents {...frame} />
           <main id="main">{children}</main>
@@ -86,7 +86,16 @@ export const MarkdownTools = ({ path }: { path: string }) => (
 
 export const Article = ({ html }: { html: string }) => <article>{raw(html)}</article>;
 
-const Head = ({ query }: { query: string }) => (
+/** Page of the contents that leads to each error code. */
+const ERROR_CODES = 'reference/errors';
+
+/** Marks an entry of the contents: the open page, or the one above an open error code. */
+const currentOf = (entry: string, path = ''): { 'aria-current'?: 'page' | 'true' } => {
+  if (entry === path) return { 'aria-current': 'page' };
+  return entry === ERROR_CODES && /^errors\b/.test(path) ? { 'aria-current': 'true' } : {};
+};
+
+const Head = ({ query, path }: { query: string; path: string }) => (
   <header class="site">
     <nav aria-label="Site">
       <a class="bar-link" href="/">
@@ -98,7 +107,7 @@ const Head = ({ query }: { query: string }) => (
       <a class="bar-link" href="/v1/docs">
         API reference
       </a>
-      <a class="bar-link" href="/docs/errors">
+      <a class="bar-link" href="/docs/errors" {...currentOf('errors', path)}>
         Error codes
       </a>
       <a class="bar-link" href="/dashboard">
@@ -135,7 +144,7 @@ const Contents = ({ chapters, path }: GuideFrame) => (
           <ul>
             {pages.map((page) => (
               <li>
-                <a class="page-link" href={`/docs/${page.path}`} {...(page.path === path ? { 'aria-current': 'page' } : {})}>
+                <a class="page-link" href={`/docs/${page.path}`} {...currentOf(page.path, path)}>
                   {page.title}
                 </a>
               </li>

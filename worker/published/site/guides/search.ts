@@ -1,4 +1,4 @@
-import MiniSearch from 'minisearch';
+import MiniSearch, { type SearchResult } from 'minisearch';
 import { ERRORS, type ErrorCode } from '#core/errors.ts';
 import { Memory } from '#core/isolate/memory.ts';
 import type { Ctx } from '#platform/context.ts';
@@ -29,7 +29,7 @@ interface Entry extends Omit<Found, 'url' | 'excerpt'> {
 const EXCERPT_MAX = 200;
 /** Words of questions that say nothing of their subject. */
 const EMPTY_WORDS = new Set(
-  'a an and are as at be by can do does for from get how i if in is it my of on or the there this to we what when where which who why will with you your'.split(
+  'a an and are as at be by can do does find for from get how i if in is it my of on or the there this to we what when where which who why will with you your'.split(
     ' ',
   ),
 );
@@ -112,7 +112,13 @@ export function excerptOf(text: string, words: string[]): string {
   return `${begin > 0 ? '… ' : ''}${part}${begin + EXCERPT_MAX < text.length ? ' …' : ''}`;
 }
 
-/** Finds at most `limit` pages, operations, errors and events. Of a page, its best section. */
+const wordsInTitle = ({ match }: SearchResult): number => Object.values(match).filter((fields) => fields.includes('title')).length;
+
+/** True if a page's title has most of the words that `section` has, and the title of `section` adds none. */
+const isAbout = (beginning: SearchResult, section: SearchResult): boolean =>
+  wordsInTitle(beginning) >= wordsInTitle(section) && wordsInTitle(beginning) * 2 > section.queryTerms.length;
+
+/** Finds at most `limit` pages, operations, errors and events. Of a page, its best section, or its beginning if all of it is about the words. */
 export async function searchDocs(ctx: Ctx, document: PublishedDocument, { q: query, kind, limit }: SearchQuery): Promise<Found[]> {
   const index = await loadIndex(ctx, document);
   const results = index.search(query, {
@@ -122,9 +128,13 @@ export async function searchDocs(ctx: Ctx, document: PublishedDocument, { q: que
     boostDocument: (id) => weightOf(String(id)),
     filter: (result) => kind === undefined || result.kind === kind,
   });
-  const best = new Map<string, Found>();
-  for (const { uri, kind: found, title, path, text, terms } of results)
-    if (!best.has(uri))
-      best.set(uri, { uri, kind: found, title, url: ctx.baseUrl + path, excerpt: excerptOf(atThisAddress(ctx, text), terms) });
-  return [...best.values()].slice(0, limit);
+  const best = new Map<string, SearchResult>();
+  for (const result of results) {
+    const better = best.get(result.uri);
+    if (!better || (result.id.endsWith('#') && isAbout(result, better))) best.set(result.uri, result);
+  }
+  return [...best.values()].slice(0, limit).map(({ uri, kind: found, title, path, text, terms }) => {
+    const excerpt = excerptOf(atThisAddress(ctx, text), terms);
+    return { uri, kind: found, title, url: ctx.baseUrl + path, excerpt };
+  });
 }
