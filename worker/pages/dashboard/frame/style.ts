@@ -4,6 +4,8 @@ export const BOARD_STYLE = `
 .board main{display:grid;grid-template-columns:minmax(0,1fr);gap:1.25rem;align-content:start}
 .board h1{font-size:1.75rem;line-height:1.2;font-weight:650}
 .board h2{font-size:1.125rem;font-weight:650}
+.board h3{font-size:1rem;font-weight:650}
+.board main .button{width:auto;display:inline-block}
 .board section{background:var(--card);border:1px solid var(--line);border-radius:1rem;padding:1.25rem;display:grid;grid-template-columns:minmax(0,1fr);gap:1rem}
 .board-head{display:flex;flex-wrap:wrap;gap:.5rem 1.5rem;justify-content:space-between;align-items:center;padding-bottom:1rem;border-bottom:1px solid var(--line);margin-bottom:1.25rem}
 .menu{display:flex;flex-wrap:wrap;gap:.5rem 1.5rem;justify-content:space-between;align-items:center;position:static;width:100%;padding:0;margin:0;border:0;background:none;color:inherit;overflow:visible}

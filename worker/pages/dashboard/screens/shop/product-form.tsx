@@ -75,6 +75,7 @@ export const Fields = ({ screen, act, product }: { screen: Screen; act: string; 
           {...at}
           name="live_mode_confirmed"
           label="By subscription and to agents"
+          help="Both charge without your page, so they need your word that the sale is for real money"
           options={CONFIRMATIONS}
           value={String(product?.live_mode_confirmed ?? false)}
         />
@@ -83,7 +84,7 @@ export const Fields = ({ screen, act, product }: { screen: Screen; act: string; 
         {...at}
         name="usage_units"
         label="Uses of one payment"
-        help="Empty: not counted"
+        help="How many visits, calls or lessons it pays. Empty: not counted"
         isOptional
         value={product ? numberText(product.usage_units) : '1'}
       />
