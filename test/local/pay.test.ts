@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -97,4 +97,15 @@ it('npm run pay makes a keypair file of the Solana CLI, puts play money into it,
 
 it('npm run pay names its usage for an option that it does not know', async () => {
   await expect(pay('--help')).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining('Usage: npm run pay -- ') });
+});
+
+it('npm run pay makes no wallet file for a page elsewhere', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'pay-'));
+  const file = join(folder, 'buyer.json');
+  await expect(pay('https://shop.example/p/demo', '--wallet', file)).rejects.toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('A wallet file pays only on this machine'),
+  });
+  expect(existsSync(file)).toBe(false);
+  rmSync(folder, { recursive: true });
 });

@@ -41,6 +41,7 @@ const factsWith = (text: string): EmailFacts => ({
     authorization_id: AUTHORIZATION,
     paid_at: AT,
     access_until: AT,
+    next_charge_at: AT,
     help: text,
     accent: '#ffd400',
   },
@@ -149,8 +150,13 @@ describe('renderEmail', () => {
     expect(text).toContain('Amount: 1,234.50 USDC\n\nSeller: Weather\n\nPaid on: November 14, 2026 at 10:13 PM UTC');
     expect(text).toContain('Help from the seller: Weather');
     expect(html).toMatch(/<td[^>]*>Next charge, unless you cancel: <\/td><td[^>]*>November 14, 2026/);
-    const { authorization_id: _subscription, ...once } = factsWith('Weather').buyer_receipt;
+    expect(text).not.toContain('Access until');
+    const { next_charge_at: _renewal, ...once } = factsWith('Weather').buyer_receipt;
     expect(renderEmail('buyer_receipt', once, frame('en')).text).toContain('Access until: November 14, 2026');
+    const longer = { ...factsWith('Weather').buyer_receipt, access_until: '2027-02-28T00:00:00.000Z' };
+    expect(renderEmail('buyer_receipt', longer, frame('en')).text).toMatch(
+      /Access until: February 28, 2027.*Next charge[^:]*: November 14, 2026/s,
+    );
     expect(html).toContain('background:#ffd400;color:#');
     const { access_until: _until, help: _help, accent: _accent, ...bare } = factsWith('Weather').buyer_receipt;
     const plain = renderEmail('buyer_receipt', bare, frame('en'));

@@ -238,13 +238,14 @@ export const EMAILS: { readonly [N in EmailTemplate]: EmailDefinition<EmailFacts
     path: ({ receipt_id }) => `/r/${receipt_id}`,
     alsoPath: ({ authorization_id: id }) => (id === undefined ? null : `/s/${id}`),
     accent: ({ accent }) => accent,
-    values: ({ product, seller, amount, platform, paid_at, access_until, authorization_id, help }, locale) => ({
+    values: ({ product, seller, amount, platform, paid_at, access_until, next_charge_at, help }, locale) => ({
       product: plainName(product),
       seller: plainName(seller),
       amount: formatMoney(locale, amount),
       ...(platform === undefined ? {} : { platform }),
       paidAt: formatInstant(locale, paid_at, 'UTC'),
-      ...(access_until === undefined ? {} : { [authorization_id ? 'renews' : 'until']: formatInstant(locale, access_until, 'UTC') }),
+      ...(access_until === undefined || access_until === next_charge_at ? {} : { until: formatInstant(locale, access_until, 'UTC') }),
+      ...(next_charge_at === undefined ? {} : { renews: formatInstant(locale, next_charge_at, 'UTC') }),
       ...(help === undefined ? {} : { help: help.replace(/^mailto:/, '') }),
     }),
   },

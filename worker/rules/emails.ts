@@ -47,6 +47,8 @@ export interface EmailFacts {
     authorization_id?: string;
     paid_at: string;
     access_until?: string;
+    /** Absent if nothing further is charged. */
+    next_charge_at?: string;
     help?: string;
     accent?: string;
   };

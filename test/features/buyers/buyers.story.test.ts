@@ -242,6 +242,9 @@ describe('purchases that a proof opens', () => {
       [eve, maps],
     ] as const) {
       const storeCopy = await watchCopy(w, merchant, product.product_id, { walletAddress: wallet.address });
+      // Makes the row of the customer, which is no sighting of the buyer.
+      const body = { wallet_address: wallet.address };
+      await w.call('POST', `/v1/products/${product.product_id}/handoffs`, { key: merchant.key, body });
       expect((await grant(merchant, product)).status).toBe(200);
       await storeCopy();
     }

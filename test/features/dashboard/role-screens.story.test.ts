@@ -1,12 +1,15 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { MINUTE } from '#core/time.ts';
 import { type GivenRole, hasRole, ROLES, type Role } from '#rules/access/roles.ts';
 import { ApiSection } from '../../../worker/pages/dashboard/frame/api-section.tsx';
 import { SCREENS } from '../../../worker/pages/dashboard/routes.tsx';
-import { PageBrowser } from '../../support/clients/page-browser.ts';
+import { browserOf } from '../../../worker/pages/dashboard/screens/security.tsx';
+import { PageBrowser, signInToPages } from '../../support/clients/page-browser.ts';
 import { tokenSignedIn } from '../../support/clients/session.ts';
 import { addMember } from '../../support/people/team.ts';
+import { letTimeRun, setTime } from '../../support/runner/clock.ts';
 import { MailWorld } from '../../support/servers/mail.ts';
-import type { Merchant } from '../../support/world.ts';
+import { type Merchant, World } from '../../support/world.ts';
 
 const NOWHERE = '01900000-0000-7000-8000-000000000000';
 const NAME = 'Ada’s weather';
@@ -98,5 +101,53 @@ describe('section "API"', () => {
     const [short, long] = [await draw('{"items":[]}'), await draw(JSON.stringify({ items: 'x'.repeat(70_000) }))];
     expect([short.includes('&quot;items&quot;: []'), short.includes('href="/v1/payments"')]).toEqual([true, false]);
     expect([long.includes('xxx'), long.includes('href="/v1/payments"')]).toEqual([false, true]);
+  });
+});
+
+describe('banner of paused sales', () => {
+  it('the button that resumes them is shown to roles that may', async () => {
+    const owner = await openBrowser('owner');
+    await owner.post('/dashboard/payouts', { act: 'pause' });
+    const offers: [Role, boolean][] = [];
+    for (const role of ROLES) {
+      const { text } = await (await openBrowser(role)).get('/dashboard');
+      expect(text).toContain('Sales are paused');
+      offers.push([role, actsOn(text).includes('resume')]);
+    }
+    expect(offers).toEqual(ROLES.map((role) => [role, hasRole(role, 'settings:write')]));
+  });
+});
+
+describe('browser of a session', () => {
+  const WEBKIT = 'AppleWebKit/537.36 (KHTML, like Gecko)';
+  it.each([
+    ['Edge on Windows', `Mozilla/5.0 (Windows NT 10.0; Win64; x64) ${WEBKIT} Chrome/140.0.0.0 Safari/537.36 Edg/140.0.0.0`],
+    ['Opera on Windows', `Mozilla/5.0 (Windows NT 10.0; Win64; x64) ${WEBKIT} Chrome/140.0.0.0 Safari/537.36 OPR/120.0.0.0`],
+    ['Chrome on Android', `Mozilla/5.0 (Linux; Android 16; Pixel 9) ${WEBKIT} Chrome/140.0.0.0 Mobile Safari/537.36`],
+    [
+      'Safari on iPhone',
+      'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 Version/18.0 Mobile/15E148 Safari/604.1',
+    ],
+    ['Firefox on Linux', 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0'],
+    ['curl/8.5.0', 'curl/8.5.0'],
+    ['Unknown', ''],
+  ])('%s is what its user agent says', (name, userAgent) => {
+    expect(browserOf(userAgent)).toBe(name);
+  });
+});
+
+describe('rate of the dashboard', () => {
+  it('the 121st page of a minute is a 429 page with Retry-After, and the plan has all its requests', async () => {
+    const limited = new World({ RATE_MULTIPLIER: '1' });
+    const { email, key } = await limited.merchant();
+    setTime(Math.ceil(Date.now() / MINUTE) * MINUTE);
+    const browser = await signInToPages(limited, email);
+    let pages = 0;
+    for (; pages < 121 && (await browser.get('/dashboard/settings')).status === 200; pages++);
+    const { status, response, text } = await browser.get('/dashboard/settings');
+    const called = await limited.call('GET', '/v1/account/me', { key });
+    letTimeRun();
+    expect([pages, status, Number(response.headers.get('Retry-After')) > 0, called.status]).toEqual([120, 429, true, 200]);
+    expect(text).toContain('<h1>');
   });
 });

@@ -230,6 +230,7 @@ describe('security screen', () => {
     expect((await here.post('/dashboard/security', { act: 'sessions_end' })).status).toBe(303);
     expect((await there.get('/dashboard/security')).location).toMatch(/^\/login/);
     expect((await here.post('/dashboard/security', { act: 'out_everywhere' })).location).toBe('/login?why=out');
+    expect([...here.cookies.keys()]).toEqual([]);
     expect((await here.get('/dashboard/security')).location).toMatch(/^\/login/);
   });
 

@@ -71,7 +71,7 @@ export const NO_ACCESS: Access = { active: 0, lapsed: 0 };
 export function toCustomerResource({ row, access, merged }: ShownCustomer): CustomerResource {
   const rows = [row, ...merged];
   const counts = rows.reduce<Counts>((sum, { totals }) => countsOf(sum, parseTotals(totals)), {});
-  const wallets = new Set(rows.flatMap((one) => one.wallets));
+  const wallets = new Set(rows.flatMap((one) => [...one.wallets, ...(one.walletAddress === null ? [] : [one.walletAddress])]));
   const noted = rows.flatMap((one) => one.email ?? []);
   const { USDC, SOL } = sumsByAsset(counts);
   const shown = ({ gross, refunded }: { gross: string; refunded: string }) => ({ gross, refunded });

@@ -145,6 +145,7 @@ export const emailBuyer = following(async (ctx, event) => {
       ...given('authorization_id', payment.terms.authorizationId ?? null),
       paid_at: document.block_time,
       ...given('access_until', access.access_until ?? null),
+      ...given('next_charge_at', access.renewal?.next_charge_at ?? null),
       ...given('help', brand.default_support_url ?? null),
       ...given('accent', brand.checkout_accent_hex ?? null),
       ...(payment.terms.delivery ? { platform: PLATFORMS[payment.terms.delivery.provider].title } : {}),

@@ -68,7 +68,7 @@ function WithWallet({ page, say }: { page: PageContext; say: SayMe }) {
 }
 
 export const Problem = ({ say, refusal }: { say: SayMe; refusal: Refusal }) => (
-  <div class="problem" role="alert">
+  <div class="problem" role="alert" tabindex={-1} autofocus>
     <strong>{say('problem')}</strong>
     <p>{refusal.detail}</p>
     {refusal.problems.map(({ msg }) => (

@@ -1,6 +1,7 @@
 import type { Child } from 'hono/jsx';
 import { DAY, iso } from '#core/time.ts';
 import { hasRole, type Role } from '#rules/access/roles.ts';
+import { newFormKey } from './format.tsx';
 
 /** Parts of `GET /v1/account/me` that every page reports. */
 export interface Reported {
@@ -41,6 +42,7 @@ function worstOf({ me, now, pathOf }: BannerTerms): Child | null {
         {hasRole(me.role as Role, 'settings:write') && (
           <form class="act" method="post" action={pathOf('/dashboard/payouts')}>
             <input type="hidden" name="act" value="resume" />
+            <input type="hidden" name="idempotency_key" value={newFormKey()} />
             <button type="submit">Resume sales</button>
           </form>
         )}

@@ -1,12 +1,9 @@
 import { type Child, useContext } from 'hono/jsx';
-import { base64url } from '#core/encoding.ts';
 import { mayAct } from './acts.ts';
-import { Labels } from './format.tsx';
+import { Labels, newFormKey } from './format.tsx';
 import { linkTo } from './head.tsx';
 import type { Answer } from './operations.ts';
 import type { Acted, Refused, Screen } from './screen.tsx';
-
-const KEY_BYTES = 18;
 
 interface ActFormTerms {
   screen: Screen;
@@ -28,7 +25,7 @@ const OpenForm = ({ screen, act, id = '', submit, isFinal = false, isScripted = 
   <form class="act" method="post" action={linkTo(screen, screen.path)}>
     <input type="hidden" name="act" value={act} />
     {id !== '' && <input type="hidden" name="id" value={id} />}
-    <input type="hidden" name="idempotency_key" value={base64url.encode(crypto.getRandomValues(new Uint8Array(KEY_BYTES)))} />
+    <input type="hidden" name="idempotency_key" value={newFormKey()} />
     {children}
     <button type="submit" class={isFinal ? 'final' : ''} disabled={isScripted}>
       {submit}
@@ -207,7 +204,7 @@ export const shownOnce = <Value,>(answer: Answer<Value>, secretOf: (value: Value
     ? {
         ok: true,
         shown: (
-          <section class="once">
+          <section class="once" role="status" tabindex={-1} autofocus>
             <h2>Copy it now: it is shown once</h2>
             <p>
               <Copied text={secretOf(answer.value)} />

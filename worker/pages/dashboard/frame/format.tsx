@@ -1,6 +1,12 @@
 import { createContext, useContext } from 'hono/jsx';
+import { base64url } from '#core/encoding.ts';
 import { DAY, iso, MINUTE } from '#core/time.ts';
 import { formatMinute } from '../../parts/text.ts';
+
+const KEY_BYTES = 18;
+
+/** Idempotency key of a form, by which a second press of its button is the same act. */
+export const newFormKey = (): string => base64url.encode(crypto.getRandomValues(new Uint8Array(KEY_BYTES)));
 
 export interface Amount {
   asset: string;

@@ -111,7 +111,7 @@ export const listBody =
   };
 
 const Refused = ({ problems }: { problems: Problem[] }) => (
-  <div class="problem" role="alert">
+  <div class="problem" role="alert" tabindex={-1} autofocus>
     {problems.map(({ loc, msg }) => (
       <p>{`${loc.slice(1).join('.')}: ${msg}`}</p>
     ))}

@@ -1,5 +1,4 @@
 import type { Context } from 'hono';
-import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import { raw } from 'hono/html';
 import type { Child } from 'hono/jsx';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
@@ -14,7 +13,7 @@ import { Banner, type Reported } from './banner.tsx';
 import { Labels, Zone } from './format.tsx';
 import { type AccountOfPerson, Head, linkTo, type Mode } from './head.tsx';
 import type { Operations, Refusal } from './operations.ts';
-import { type Claims, dropToken, openSession } from './session.ts';
+import { type Claims, dropToken, openSession, saySoon, takeSaid } from './session.ts';
 import { BOARD_STYLE } from './style.ts';
 
 /** Parts of `GET /v1/account/me` that screens show. */
@@ -122,7 +121,7 @@ interface Shown {
 /** Renders a screen: frame, message, what is shown once, the screen's body and the calls that it made. */
 export async function sendScreen(screen: Screen, definition: Definition, { shown, status = 200 }: Shown = {}): Promise<Response> {
   const { c, mode, refused } = screen;
-  const said = takeMessage(c);
+  const said = takeSaid(c);
   const [body, count] = await Promise.all([definition.body(screen), definition.countIn?.(screen)]);
   const page = await openPage(c, 'en');
   const isBeyond = isRefusal(body);
@@ -227,17 +226,6 @@ export async function sendBare(c: Context<AppEnv>, refusal: Pick<Refusal, 'statu
   );
 }
 
-const SAID = 'svc_said';
-
-/** Sentence of the act that was completed by the form before, shown once. */
-function takeMessage(c: Context<AppEnv>): string | undefined {
-  const said = getCookie(c, SAID, 'host');
-  if (said === undefined || c.req.method !== 'GET') return undefined;
-  deleteCookie(c, SAID, { prefix: 'host', path: '/', secure: true });
-  return said;
-}
-
-const MESSAGE_S = 60;
 const SECRET_FIELDS = /password|code|totp|^confirm$/;
 const STEP_UP: readonly (string | undefined)[] = ['step_up_required', 'sign_in_required'];
 
@@ -259,8 +247,8 @@ export async function runAct(screen: Screen, definition: Definition, form: Form)
     return sendScreen({ ...screen, me: me.ok ? me.value : screen.me }, definition, { shown: acted.shown });
   }
   if (acted.ok) {
-    const said = typeof act.done === 'string' ? act.done : act.done(acted.count ?? 0);
-    setCookie(c, SAID, said, { prefix: 'host', path: '/', secure: true, httpOnly: true, sameSite: 'Lax', maxAge: MESSAGE_S });
+    // The next session of this browser may be another person's.
+    if (!acted.leaveTo?.startsWith('/login')) saySoon(c, typeof act.done === 'string' ? act.done : act.done(acted.count ?? 0));
     return c.redirect(acted.leaveTo ?? linkTo({ mode }, path), 303);
   }
   if (STEP_UP.includes(acted.meta.reason))

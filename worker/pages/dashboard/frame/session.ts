@@ -1,5 +1,5 @@
 import type { Context } from 'hono';
-import { deleteCookie, getCookie } from 'hono/cookie';
+import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import { base64url } from '#core/encoding.ts';
 import { HOUR, SECOND } from '#core/time.ts';
 import type { AppEnv } from '#platform/http/openapi.ts';
@@ -13,8 +13,26 @@ export function storeToken(c: Context<AppEnv>, token: string): void {
   c.header('Set-Cookie', sessionCookieOf(token), { append: true });
 }
 
+/** Ends the browser's session, and what it has not read yet. */
 export function dropToken(c: Context<AppEnv>): void {
   deleteCookie(c, SESSION_COOKIE, { path: '/', secure: true });
+  deleteCookie(c, SAID, SAID_OPTIONS);
+}
+
+const SAID = 'svc_said';
+const SAID_OPTIONS = { prefix: 'host', path: '/', secure: true } as const;
+const SAID_S = 60;
+
+/** Has the next screen show a sentence about the form that was just sent. */
+export const saySoon = (c: Context<AppEnv>, sentence: string): void =>
+  setCookie(c, SAID, sentence, { ...SAID_OPTIONS, httpOnly: true, sameSite: 'Lax', maxAge: SAID_S });
+
+/** Sentence about the form that was sent before, once. */
+export function takeSaid(c: Context<AppEnv>): string | undefined {
+  const said = getCookie(c, SAID, 'host');
+  if (said === undefined || c.req.method !== 'GET') return undefined;
+  deleteCookie(c, SAID, SAID_OPTIONS);
+  return said;
 }
 
 export interface Claims {

@@ -181,12 +181,23 @@ function EmailAndPassword({ screen }: { screen: Screen }) {
   );
 }
 
+/** Tokens of user agents, each before those that it comes with. */
+const BROWSERS = [
+  ['Edg', 'Edge'],
+  ['OPR', 'Opera'],
+  ['Firefox', 'Firefox'],
+  ['FxiOS', 'Firefox'],
+  ['Chrome', 'Chrome'],
+  ['CriOS', 'Chrome'],
+  ['Safari', 'Safari'],
+] as const;
+const SYSTEMS = ['iPhone', 'iPad', 'Android', 'Windows', 'Mac OS', 'Linux'] as const;
+
 /** Browser and system in a user agent, as well as they can be guessed: “Firefox on Windows”. */
-function browserOf(userAgent: string): string {
-  const [browser] = /Edg|OPR|Firefox|Chrome|Safari/.exec(userAgent.replace(/Chrome(?=.*(Edg|OPR))/, '')) ?? [];
-  const [system] = /iPhone|iPad|Android|Windows|Mac OS|Linux/.exec(userAgent) ?? [];
-  const name = browser === 'Edg' ? 'Edge' : browser === 'OPR' ? 'Opera' : browser;
-  return name === undefined ? userAgent.slice(0, 40) || 'Unknown' : system === undefined ? name : `${name} on ${system}`;
+export function browserOf(userAgent: string): string {
+  const browser = BROWSERS.find(([token]) => userAgent.includes(token))?.[1];
+  const system = SYSTEMS.find((name) => userAgent.includes(name));
+  return browser === undefined ? userAgent.slice(0, 40) || 'Unknown' : system === undefined ? browser : `${browser} on ${system}`;
 }
 
 const Sessions = ({ screen, items }: { screen: Screen; items: Session[] }) => (

@@ -14,7 +14,7 @@ export function newCustomerRow({ merchantId, livemode, now }: Scope, id: Custome
   return {
     ...{ id, merchantId, livemode, customerRef, walletAddress, ...UNMERGED },
     ...{ email: null, name: null, company: null, metadata: {} },
-    ...{ wallets: walletAddress === null ? [] : [walletAddress], emails: [], totals: {} },
+    ...{ wallets: [], emails: [], totals: {} },
     ...{ firstSeenAt: now, lastSeenAt: now, createdAt: now, updatedAt: now, version: 1 },
   };
 }

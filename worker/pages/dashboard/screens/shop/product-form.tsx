@@ -75,7 +75,7 @@ export const Fields = ({ screen, act, product }: { screen: Screen; act: string; 
           {...at}
           name="live_mode_confirmed"
           label="By subscription and to agents"
-          help="Both charge without your page, so they need your word that the sale is for real money"
+          help="Agents, and the renewals of a subscription, pay without your page: confirm that this sale is for real money"
           options={CONFIRMATIONS}
           value={String(product?.live_mode_confirmed ?? false)}
         />
