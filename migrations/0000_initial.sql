@@ -51,61 +51,55 @@ CREATE TABLE `archive_drafts` (
 );
 --> statement-breakpoint
 CREATE INDEX `archive_drafts_by_age` ON `archive_drafts` (`begun_at`);--> statement-breakpoint
-CREATE TABLE `archived_payments` (
-	`id` blob PRIMARY KEY NOT NULL,
+CREATE TABLE `archive_owners` (
+	`id` integer PRIMARY KEY NOT NULL,
 	`merchant_id` blob NOT NULL,
-	`livemode` integer NOT NULL,
+	`livemode` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `archive_owners_once` ON `archive_owners` (`merchant_id`,`livemode`);--> statement-breakpoint
+CREATE TABLE `archived_sales` (
+	`row_number` integer PRIMARY KEY NOT NULL,
+	`owner` integer NOT NULL,
+	`payment_id` blob NOT NULL,
 	`product_id` blob NOT NULL,
+	`payer` blob NOT NULL,
+	`created_at` integer NOT NULL,
 	`membership_id` blob,
 	`nonce` text,
 	`customer_ref` text,
 	`customer_wallet` blob,
-	`payer_wallet` blob NOT NULL,
-	`asset` text NOT NULL,
-	`price_amount` text NOT NULL,
 	`overpaid_amount` text,
 	`fee_amount` text,
 	`access_period_days` integer,
 	`period_ends_at` integer,
-	`is_metered` integer DEFAULT false NOT NULL,
-	`confirmed_at` integer NOT NULL,
-	`created_at` integer NOT NULL,
-	`archive_id` integer NOT NULL,
-	`line_at` integer NOT NULL,
-	`line_length` integer NOT NULL
-);
---> statement-breakpoint
-CREATE UNIQUE INDEX `archived_payments_by_nonce` ON `archived_payments` (`livemode`,`nonce`) WHERE nonce IS NOT NULL;--> statement-breakpoint
-CREATE INDEX `archived_payments_by_merchant` ON `archived_payments` (`merchant_id`,`livemode`,`created_at`);--> statement-breakpoint
-CREATE INDEX `archived_payments_by_product` ON `archived_payments` (`merchant_id`,`livemode`,`product_id`,`created_at`);--> statement-breakpoint
-CREATE INDEX `archived_payments_by_payer` ON `archived_payments` (`merchant_id`,`livemode`,`payer_wallet`,`created_at`);--> statement-breakpoint
-CREATE INDEX `archived_payments_by_other` ON `archived_payments` (`merchant_id`,`livemode`,`customer_wallet`,`created_at`) WHERE customer_wallet <> payer_wallet;--> statement-breakpoint
-CREATE INDEX `archived_payments_by_ref` ON `archived_payments` (`merchant_id`,`livemode`,`customer_ref`,`created_at`) WHERE customer_ref IS NOT NULL;--> statement-breakpoint
-CREATE INDEX `archived_payments_by_membership` ON `archived_payments` (`membership_id`,`confirmed_at`) WHERE membership_id IS NOT NULL;--> statement-breakpoint
-CREATE TABLE `archived_receipts` (
-	`row_number` integer PRIMARY KEY NOT NULL,
-	`id` blob NOT NULL,
-	`merchant_id` blob NOT NULL,
-	`livemode` integer NOT NULL,
-	`is_paid_by_owner` integer NOT NULL,
-	`seq` integer NOT NULL,
+	`asset` text,
+	`price_amount` text,
+	`is_metered` integer,
+	`confirmed_at` integer,
+	`archive_id` integer,
+	`line_at` integer,
+	`line_length` integer,
+	`receipt_id` blob,
+	`is_paid_by_owner` integer,
+	`seq` integer,
 	`after_seq` integer,
-	`product_id` blob NOT NULL,
-	`payment_id` blob NOT NULL,
-	`payer` blob NOT NULL,
-	`product_name` text NOT NULL,
-	`created_at` integer NOT NULL,
-	`archive_id` integer NOT NULL,
-	`line_at` integer NOT NULL,
-	`line_length` integer NOT NULL
+	`product_name` text,
+	`receipt_archive_id` integer,
+	`receipt_line_at` integer,
+	`receipt_line_length` integer
 );
 --> statement-breakpoint
-CREATE UNIQUE INDEX `archived_receipts_id_unique` ON `archived_receipts` (`id`);--> statement-breakpoint
-CREATE UNIQUE INDEX `archived_receipts_payment_id_unique` ON `archived_receipts` (`payment_id`);--> statement-breakpoint
-CREATE INDEX `archived_receipts_by_merchant` ON `archived_receipts` (`merchant_id`,`livemode`,`created_at`);--> statement-breakpoint
-CREATE UNIQUE INDEX `archived_receipts_chain` ON `archived_receipts` (`merchant_id`,`livemode`,`is_paid_by_owner`,`seq`);--> statement-breakpoint
-CREATE INDEX `archived_receipts_by_product` ON `archived_receipts` (`merchant_id`,`livemode`,`product_id`,`created_at`);--> statement-breakpoint
-CREATE INDEX `archived_receipts_by_payer` ON `archived_receipts` (`merchant_id`,`livemode`,`payer`,`created_at`);--> statement-breakpoint
+CREATE UNIQUE INDEX `archived_sales_payment_id_unique` ON `archived_sales` (`payment_id`);--> statement-breakpoint
+CREATE UNIQUE INDEX `archived_sales_receipt_id_unique` ON `archived_sales` (`receipt_id`);--> statement-breakpoint
+CREATE UNIQUE INDEX `archived_sales_by_nonce` ON `archived_sales` (`nonce`) WHERE nonce IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `archived_sales_by_owner` ON `archived_sales` (`owner`,`created_at`);--> statement-breakpoint
+CREATE INDEX `archived_sales_by_product` ON `archived_sales` (`owner`,`product_id`,`created_at`);--> statement-breakpoint
+CREATE INDEX `archived_sales_by_payer` ON `archived_sales` (`owner`,`payer`,`created_at`);--> statement-breakpoint
+CREATE INDEX `archived_sales_by_other` ON `archived_sales` (`owner`,`customer_wallet`,`created_at`) WHERE customer_wallet <> payer;--> statement-breakpoint
+CREATE INDEX `archived_sales_by_ref` ON `archived_sales` (`owner`,`customer_ref`,`created_at`) WHERE customer_ref IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `archived_sales_by_membership` ON `archived_sales` (`membership_id`) WHERE membership_id IS NOT NULL;--> statement-breakpoint
+CREATE UNIQUE INDEX `archived_sales_chain` ON `archived_sales` (`owner`,`is_paid_by_owner`,`seq`) WHERE seq IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `archived_subjects` (
 	`subject_id` blob NOT NULL,
 	`archive_id` integer NOT NULL,
@@ -1498,6 +1492,11 @@ CREATE VIEW `readable_claims` AS SELECT tx_signature, livemode, kind, lower(subs
 --> statement-breakpoint
 -- Rows of all events. `substr(id, 15)` of an act is the key of its unique index. Positions are digits of Crockford's base 32.
 CREATE VIEW `events` AS SELECT a.seq * 32 + j.key AS seq, a.id || substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', j.key + 1, 1) AS id, a.merchant_id, a.livemode, j.value AS type, hex(a.body) AS body, a.request_id, a.created_at, a.fanned_out_at, a.seq AS act_seq, substr(a.id, 15) AS act_key, a.rare_type AS act_rare_type FROM acts a JOIN json_each('[' || a.types || ']') j;
+--> statement-breakpoint
+-- Sales of the archive as payments and as receipts. The database flattens both into the statements that name them, and finds the owner first or by number.
+CREATE VIEW `archived_payments` AS SELECT s.row_number, o.merchant_id, o.livemode, s.product_id, s.created_at, s.archive_id, s.line_at, s.line_length, s.membership_id, s.nonce, s.customer_ref, s.customer_wallet, s.overpaid_amount, s.fee_amount, s.access_period_days, s.period_ends_at, s.payment_id AS id, s.payer AS payer_wallet, s.asset, s.price_amount, s.is_metered, s.confirmed_at FROM archived_sales s JOIN archive_owners o ON o.id = s.owner WHERE s.archive_id IS NOT NULL;
+--> statement-breakpoint
+CREATE VIEW `archived_receipts` AS SELECT s.row_number, o.merchant_id, o.livemode, s.product_id, s.created_at, coalesce(s.receipt_archive_id, s.archive_id) AS archive_id, s.receipt_line_at AS line_at, s.receipt_line_length AS line_length, s.receipt_id AS id, s.payment_id, s.payer, s.is_paid_by_owner, s.seq, s.after_seq, s.product_name FROM archived_sales s JOIN archive_owners o ON o.id = s.owner WHERE s.seq IS NOT NULL;
 --> statement-breakpoint
 -- Full-text indexes for the search of receipts. `owner` is the term of a row's merchant and mode, so a search reads that merchant's rows alone.
 CREATE VIRTUAL TABLE `name_words` USING fts5(owner, words, content='', columnsize=0, tokenize='unicode61');

@@ -138,13 +138,12 @@ describe('archived x402 payment', () => {
     await next.settle(await next.pay());
     await grow(w);
     const rows = {
-      archived_payments: await legibleRows(w.env.DB, 'archived_payments', 'id = ?', body.payment_id),
-      archived_receipts: await legibleRows(w.env.DB, 'archived_receipts', 'id = ?', body.receipt_id),
+      archived_sales: await legibleRows(w.env.DB, 'archived_sales', 'payment_id = ?', body.payment_id),
       tx_claims: await legibleRows(w.env.DB, 'tx_claims', 'subject_id = ?', body.payment_id),
       settlements: await legibleRows(w.env.DB, 'settlements', 'payment_id = ?', body.payment_id),
     };
     const { settlements, ...remaining } = rows;
-    expect([settlements, ...Object.values(remaining).map(({ length }) => length)]).toEqual([[], 1, 1, 1]);
+    expect([settlements, ...Object.values(remaining).map(({ length }) => length)]).toEqual([[], 1, 1]);
     const names = [body.payment_id, body.receipt_id, body.tx_signature, body.payer];
     const bytes = await bytesPerCopy(w.env.DB, remaining, { names, times: 3000 });
     expect(

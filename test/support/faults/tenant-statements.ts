@@ -1,5 +1,6 @@
 import { is } from 'drizzle-orm';
-import { getTableConfig, SQLiteTable } from 'drizzle-orm/sqlite-core';
+import { getTableConfig, getViewConfig, type SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
+import { archivedPayments, archivedReceipts } from '#platform/db/tables/archives.ts';
 
 const modules = import.meta.glob<Record<string, unknown>>('../../../worker/platform/db/tables/**/*.ts', { eager: true });
 
@@ -8,6 +9,12 @@ export const tenantTables = Object.values(modules)
   .filter((value): value is SQLiteTable => is(value, SQLiteTable))
   .map(getTableConfig)
   .filter(({ columns }) => columns.some(({ name }) => name === 'livemode' || name === 'merchant_id'));
+
+/** Views through which statements read the archived rows of a tenant. */
+const archiveViews = [archivedPayments, archivedReceipts].map((view) => {
+  const { name, selectedFields } = getViewConfig(view);
+  return { name, columns: Object.values(selectedFields) as SQLiteColumn[] };
+});
 
 interface Rule {
   /** Column names, or `table.column`. */
@@ -68,7 +75,7 @@ const STATE =
 
 type Columns = ReadonlyMap<string, { isText: boolean }>;
 const columnsOf = new Map<string, Columns>(
-  tenantTables.map(({ name, columns }) => [
+  [...tenantTables, ...archiveViews].map(({ name, columns }) => [
     name,
     new Map([
       ...columns.map((column) => [column.name, { isText: /text|blob/.test(column.getSQLType()) }] as const),

@@ -1,11 +1,11 @@
 import { and, eq, gt, inArray, isNotNull, type SQL, sql } from 'drizzle-orm';
 import type { CustomerId, MembershipId } from '#core/ids.ts';
 import type { Db, Scope } from '#platform/context.ts';
-import { amongIds } from '#platform/db/among.ts';
+import { amongIds, boundId } from '#platform/db/among.ts';
 import { abortIfExists, type Write } from '#platform/db/commit.ts';
 import { rowsOf } from '#platform/db/page.ts';
 import { keyTextOf } from '#platform/db/search/customer.ts';
-import { archivedPayments } from '#platform/db/tables/archives.ts';
+import { archivedSales, archivedSubjects } from '#platform/db/tables/archives.ts';
 import { type CustomerRow, customers, entitlements } from '#platform/db/tables/entitlements.ts';
 import { type Membership, memberships } from '#platform/db/tables/memberships.ts';
 import { payments } from '#platform/db/tables/payments.ts';
@@ -166,7 +166,14 @@ export const rekeyMembership = (scope: Scope, membership: Membership, key: Custo
  */
 export const movePayments = ({ db }: Scope, from: Membership, into: Membership): Write[] => [
   stepRows(db, payments, { membershipId: into.id }, eq(payments.membershipId, from.id)),
-  db.update(archivedPayments).set({ membershipId: into.id }).where(eq(archivedPayments.membershipId, from.id)),
+  // Objects with events of the merged membership, which its payments named until now.
+  db
+    .insert(archivedSubjects)
+    .select(
+      sql`SELECT DISTINCT membership_id, archive_id FROM archived_sales WHERE membership_id = ${boundId(from.id)} AND archive_id IS NOT NULL`,
+    )
+    .onConflictDoNothing(),
+  db.update(archivedSales).set({ membershipId: into.id }).where(eq(archivedSales.membershipId, from.id)),
 ];
 
 /** Points `from`, and all that were merged into it, to the survivor. Aborts the batch if either changed. */

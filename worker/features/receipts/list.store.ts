@@ -2,10 +2,10 @@ import { and, desc, eq, type SQL, sql } from 'drizzle-orm';
 import type { Scope, Tenant } from '#platform/context.ts';
 import { amongIds, setOfIds } from '#platform/db/among.ts';
 
-import { countRows, type PageRequest, type RowQuery, readSlice, rowsOf, totalOf } from '#platform/db/page.ts';
+import { countRows, type PageRequest, type RowQuery, readSlice, rowNumberOf, rowsOf, totalOf } from '#platform/db/page.ts';
 import { rowsOfCustomer } from '#platform/db/search/customer.ts';
 import { listNamedPayments } from '#platform/db/search/named.ts';
-import { archivedPayments, archivedReceipts } from '#platform/db/tables/archives.ts';
+import { archivedPayments, archivedReceipts, RECEIPT_LINE } from '#platform/db/tables/archives.ts';
 import { payments } from '#platform/db/tables/payments.ts';
 import { receipts } from '#platform/db/tables/receipts.ts';
 import type { Customer } from '#rules/balance.ts';
@@ -13,7 +13,7 @@ import { bySearchTerms } from './search.store.ts';
 import { loadArchivedReceipts, receiptsOfPayments } from './store.ts';
 
 type Table = typeof receipts | typeof archivedReceipts;
-type Slice = Awaited<ReturnType<typeof readSlice<typeof receipts, typeof archivedReceipts>>>;
+type Slice = Awaited<ReturnType<typeof readSlice<typeof receipts, typeof RECEIPT_LINE>>>;
 type Owner = Pick<Scope, 'db' | 'merchantId' | 'livemode'>;
 
 export const DIRECTIONS = ['received', 'paid', 'all'] as const;
@@ -56,7 +56,7 @@ export async function listReceipts(ctx: Scope, filter: ReceiptFilter, page: Page
     const [found, total] = await Promise.all([
       ctx.livemode && filter.direction !== 'all'
         ? readNumbered(ctx, filter.direction === 'paid', page)
-        : readSlice(ctx.db, receipts, archivedReceipts, byReceiptChain(ctx, filter)(null), page),
+        : readSlice(ctx.db, receipts, RECEIPT_LINE, byReceiptChain(ctx, filter)(null), page),
       countReceiptChains(ctx, filter, page),
     ]);
     return {
@@ -70,7 +70,7 @@ export async function listReceipts(ctx: Scope, filter: ReceiptFilter, page: Page
   const [first, second] = await chooseQueries(ctx, filter);
   const read = async (rows: RowsAfter) => {
     const [found, total] = await Promise.all([
-      readSlice(ctx.db, receipts, archivedReceipts, rows(null, page.offset + page.perPage), page),
+      readSlice(ctx.db, receipts, RECEIPT_LINE, rows(null, page.offset + page.perPage), page),
       countRows(ctx.db, rows(null), page),
     ]);
     return { items: found.map(({ item }) => item), total: totalOf(total, page, found.length) };
@@ -86,7 +86,7 @@ export async function* walkReceipts(ctx: Scope, filter: ReceiptFilter, { max, pa
   let cursor: Cursor | null = null;
   for (let left = max; left > 0; ) {
     const page = { perPage: Math.min(pageMax, left), offset: 0 };
-    const found: Slice = await readSlice(ctx.db, receipts, archivedReceipts, rows(cursor, page.perPage), page);
+    const found: Slice = await readSlice(ctx.db, receipts, RECEIPT_LINE, rows(cursor, page.perPage), page);
     const last = found.at(-1);
     if (!last) return;
     cursor = { ...last.item, position: last.position, rowNumber: last.rowNumber };
@@ -147,7 +147,7 @@ const byReceiptChain =
       return isPaid ? sql`after_seq < ${seq}` : sql`seq <= ${afterSeq}`;
     };
     const branch = (table: Table, isPaid: boolean) => sql`SELECT ${sql.raw(table === receipts ? '0' : '1')} AS is_archived,
-      ${table}.rowid AS rowNumber, ${position(isPaid)} AS position, ${sql.raw(isPaid ? '1' : '0')} AS is_paid, seq
+      ${rowNumberOf(table)} AS rowNumber, ${position(isPaid)} AS position, ${sql.raw(isPaid ? '1' : '0')} AS is_paid, seq
       FROM ${table} WHERE ${ofReceiptChain(table, owner, isPaid)}${cursor ? sql` AND ${isAfterCursor(isPaid, cursor)}` : sql``}`;
     const branches = receiptChains.flatMap((isPaid) => [branch(receipts, isPaid), branch(archivedReceipts, isPaid)]);
     return { rows: sql.join(branches, sql` UNION ALL `), order: ['position', 'is_paid', 'seq'] };
@@ -213,10 +213,10 @@ interface Branch {
 }
 
 const selectFrom = (table: Table, where: SQL, from = sql`${table}`, position = sql`${table.createdAt}`): Branch => ({
-  columns: sql`SELECT ${sql.raw(table === receipts ? '0' : '1')} AS is_archived, ${table}.rowid AS rowNumber, ${position} AS position FROM ${from}`,
+  columns: sql`SELECT ${sql.raw(table === receipts ? '0' : '1')} AS is_archived, ${rowNumberOf(table)} AS rowNumber, ${position} AS position FROM ${from}`,
   where,
   position,
-  rowNumber: sql`${table}.rowid`,
+  rowNumber: rowNumberOf(table),
 });
 
 /**
@@ -250,16 +250,21 @@ function byPayment(owner: Owner, filter: ReceiptFilter): RowsAfter {
   );
 }
 
-/** Lists receipts of customers, newest first. The receipt of a payment is archived before the payment is. */
+/** Lists receipts of customers, newest first. The receipt of a payment is archived before the payment is, or with it in one row. */
 function byCustomer(owner: Owner, filter: ReceiptFilter, customers: readonly Customer[]): RowsAfter {
-  const branch = (sold: typeof payments | typeof archivedPayments, table: Table) =>
-    selectFrom(
-      table,
-      sql`${sold}.rowid IN (${rowsOfCustomer(sold, owner, customers)}) AND ${isInFilter(table, owner, { ...filter, customers: undefined })}`,
-      sql`${sold} CROSS JOIN ${table} ON ${sold === payments && table === receipts ? sql`${receipts.id} = ${payments.receiptId}` : sql`${table.paymentId} = ${sold.id}`}`,
-      sql`${sold.createdAt}`,
-    );
-  return byTime([branch(payments, receipts), branch(payments, archivedReceipts), branch(archivedPayments, archivedReceipts)], filter);
+  const isInRest = (table: Table) => isInFilter(table, owner, { ...filter, customers: undefined });
+  const sold = sql`${payments}.rowid IN (${rowsOfCustomer(payments, owner, customers)})`;
+  const ofPayments = (table: Table, isIts: SQL) =>
+    selectFrom(table, sql`${sold} AND ${isInRest(table)}`, sql`${payments} CROSS JOIN ${table} ON ${isIts}`, sql`${payments.createdAt}`);
+  const ofArchived = sql`${archivedReceipts.rowNumber} IN (${rowsOfCustomer(archivedPayments, owner, customers)})`;
+  return byTime(
+    [
+      ofPayments(receipts, sql`${receipts.id} = ${payments.receiptId}`),
+      ofPayments(archivedReceipts, sql`${archivedReceipts.paymentId} = ${payments.id}`),
+      selectFrom(archivedReceipts, sql`${ofArchived} AND ${isInRest(archivedReceipts)}`),
+    ],
+    filter,
+  );
 }
 
 const byTime =

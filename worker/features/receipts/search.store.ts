@@ -3,7 +3,7 @@ import type { ProductId } from '#core/ids.ts';
 import type { Scope, Tenant } from '#platform/context.ts';
 import { idField, jsonRows, setOf } from '#platform/db/among.ts';
 
-import { type RowQuery, rowsOf } from '#platform/db/page.ts';
+import { type RowQuery, rowNumberOf, rowsOf } from '#platform/db/page.ts';
 import { SEARCHED_MAX } from '#platform/db/search/named.ts';
 import { archivedReceipts } from '#platform/db/tables/archives.ts';
 import { payments } from '#platform/db/tables/payments.ts';
@@ -46,7 +46,7 @@ export async function bySearchTerms(owner: Owner, q: string, receiptChains: bool
         ? []
         : receiptChains.flatMap((isPaid) => (isPaid ? selectPaid : selectReceived)(owner, q, names, checked, cursor, limit));
     return {
-      rows: sql.join([...named, withMetadata(owner, q, names, checked, cursor)], sql` UNION ALL `),
+      rows: sql.join([...named, ...withMetadata(owner, q, names, checked, cursor)], sql` UNION ALL `),
       order: ['position', 'rowNumber'],
     };
   };
@@ -73,11 +73,11 @@ function isNamed(owner: Owner, q: string, names: FoundName[] | null, productName
 const nameOf = (table: Table): SQL => sql`+${table.productName}`;
 
 const selected = (table: Table, position: SQL): SQL =>
-  sql`SELECT ${sql.raw(table === receipts ? '0' : '1')} AS is_archived, ${table}.rowid AS rowNumber, ${position} AS position`;
+  sql`SELECT ${sql.raw(table === receipts ? '0' : '1')} AS is_archived, ${rowNumberOf(table)} AS rowNumber, ${position} AS position`;
 
 const isAfter = (cursor: Cursor | null, position: SQL, table: Table): SQL =>
   cursor
-    ? sql` AND ${position} <= ${cursor.position} AND (${position} < ${cursor.position} OR ${table}.rowid < ${cursor.rowNumber})`
+    ? sql` AND ${position} <= ${cursor.position} AND (${position} < ${cursor.position} OR ${rowNumberOf(table)} < ${cursor.rowNumber})`
     : sql``;
 
 /** Received receipts, in the order of their payments. */
@@ -96,7 +96,7 @@ function selectReceived(
     isOwn: names ? rowsOf(payments, owner) : sql`${rowsOf(payments, owner)} AND status = 'CONFIRMED'`,
     productId: sql`${payments.productId} = ${idField('productId')}`,
     position: sql`${payments.createdAt}`,
-    rowId: sql`${payments}.rowid`,
+    rowId: rowNumberOf(payments),
   };
   const archived = {
     table: archivedReceipts,
@@ -104,7 +104,7 @@ function selectReceived(
     isOwn: sql`${rowsOf(archivedReceipts, owner)} AND +${archivedReceipts.isPaidByOwner} = 0`,
     productId: sql`${archivedReceipts.productId} = ${idField('productId')}`,
     position: sql`${archivedReceipts.createdAt}`,
-    rowId: sql`${archivedReceipts}.rowid`,
+    rowId: rowNumberOf(archivedReceipts),
   };
   return [current, archived].map(({ table, from, isOwn, productId, position, rowId }) => {
     const after = isAfter(cursor, position, table);
@@ -115,7 +115,7 @@ function selectReceived(
     if (limit === undefined) return sql`${selected(table, position)} FROM ${jsonRows(names)} CROSS JOIN ${from} WHERE ${where}`;
     // Reads the newest receipts of each name, in the order of the index.
     return sql`${selected(table, position)} FROM ${jsonRows(names)} CROSS JOIN ${from} WHERE ${rowId} IN (
-      SELECT ${rowId} FROM ${from} WHERE ${where} ORDER BY ${position} DESC, ${table}.rowid DESC LIMIT ${limit})`;
+      SELECT ${rowId} FROM ${from} WHERE ${where} ORDER BY ${position} DESC, ${rowNumberOf(table)} DESC LIMIT ${limit})`;
   });
 }
 
@@ -127,17 +127,12 @@ const selectPaid = (owner: Owner, q: string, names: FoundName[] | null, checked:
   );
 
 /** Receipts found by their metadata: the newest `SEARCHED_MAX`, without those found by their names. */
-function withMetadata(owner: Owner, q: string, names: FoundName[] | null, checked: Checked, cursor: Cursor | null): SQL {
-  const position = sql`coalesce(${archivedReceipts.createdAt}, ${payments.createdAt}, ${receipts.createdAt})`;
-  const after = cursor
-    ? sql` AND ${position} <= ${cursor.position} AND (${position} < ${cursor.position} OR w.rowid < ${cursor.rowNumber})`
-    : sql``;
-  return sql`SELECT ${receipts.id} IS NULL AS is_archived, w.rowid AS rowNumber, ${position} AS position
-    FROM (SELECT rowid FROM invoice_words WHERE ${saysAll('invoice_words', owner, q)} ORDER BY rowid DESC LIMIT ${SEARCHED_MAX}) w
-    LEFT JOIN ${receipts} ON ${receipts}.rowid = w.rowid AND ${checked(receipts)}
-    LEFT JOIN ${payments} ON ${payments.id} = ${receipts.paymentId}
-    LEFT JOIN ${archivedReceipts} ON ${archivedReceipts.rowNumber} = CASE WHEN ${receipts.id} IS NULL THEN w.rowid END
-      AND ${checked(archivedReceipts)}
-    WHERE (${receipts.id} IS NOT NULL OR ${archivedReceipts.id} IS NOT NULL)
-      AND NOT ${isNamed(owner, q, names, sql`coalesce(${receipts.productName}, ${archivedReceipts.productName})`)}${after}`;
-}
+const withMetadata = (owner: Owner, q: string, names: FoundName[] | null, checked: Checked, cursor: Cursor | null): SQL[] =>
+  [receipts, archivedReceipts].map((table) => {
+    const position = table === receipts ? sql`coalesce(${payments.createdAt}, ${receipts.createdAt})` : sql`${table.createdAt}`;
+    const joined = table === receipts ? sql` LEFT JOIN ${payments} ON ${payments.id} = ${receipts.paymentId}` : sql``;
+    return sql`${selected(table, position)}
+      FROM (SELECT rowid FROM invoice_words WHERE ${saysAll('invoice_words', owner, q)} ORDER BY rowid DESC LIMIT ${SEARCHED_MAX}) w
+      CROSS JOIN ${table} ON ${rowNumberOf(table)} = w.rowid${joined}
+      WHERE ${checked(table)} AND NOT ${isNamed(owner, q, names, nameOf(table))}${isAfter(cursor, position, table)}`;
+  });

@@ -10,7 +10,7 @@ import { type ArchivePosition, paymentOf, readLines, receiptOf, type StoredPayme
 import type { Write } from '#platform/db/commit.ts';
 import { isClaimOf, subjectsOfTransaction } from '#platform/db/outcome.ts';
 import { rowsOf } from '#platform/db/page.ts';
-import { archivedPayments, archivedReceipts } from '#platform/db/tables/archives.ts';
+import { archivedReceipts, archivedSales, PAYMENT_LINE } from '#platform/db/tables/archives.ts';
 import { decodeId } from '#platform/db/tables/columns.ts';
 import { payments } from '#platform/db/tables/payments.ts';
 import { activations } from '#platform/db/tables/plans.ts';
@@ -111,8 +111,9 @@ export async function listBetween(ctx: Shard, later: readonly StoredReceipt[]): 
   const laterId = sql<ReceiptId>`j.value ->> 'id'`;
   const current = await ctx.db.select({ laterId, row: receipts }).from(jsonRows(ranges)).innerJoin(receipts, within(receipts));
   // Read second, because a receipt moves only from the database to the archive.
+  const { archiveId, lineAt, lineLength } = archivedReceipts;
   const moved = await ctx.db
-    .select({ laterId, row: archivedReceipts })
+    .select({ laterId, row: { seq: archivedReceipts.seq, archiveId, lineAt, lineLength } })
     .from(jsonRows(ranges))
     .innerJoin(archivedReceipts, within(archivedReceipts));
   const known = new Set(current.map(({ laterId: id, row }) => `${id}:${row.seq}`));
@@ -144,7 +145,7 @@ export async function listSales(ctx: Shard, sold: readonly StoredReceipt[]): Pro
       finalAt: txClaims.finalAt,
       droppedAt: txClaims.droppedAt,
       payment: { id: payments.id, customerRef, email, refunds, terms },
-      location: { archiveId: archivedPayments.archiveId, lineAt: archivedPayments.lineAt, lineLength: archivedPayments.lineLength },
+      location: PAYMENT_LINE,
     })
     .from(jsonRows(sold.map(({ paymentId, livemode, txSignature }) => ({ paymentId, livemode, txSignature }))))
     .innerJoin(
@@ -152,11 +153,11 @@ export async function listSales(ctx: Shard, sold: readonly StoredReceipt[]): Pro
       isClaimOf({ id: idField('paymentId'), livemode: sql`j.value ->> 'livemode'`, txSignature: sql`j.value ->> 'txSignature'` }),
     )
     .leftJoin(payments, eq(payments.id, txClaims.subjectId))
-    .leftJoin(archivedPayments, eq(archivedPayments.id, txClaims.subjectId));
+    .leftJoin(archivedSales, sql`${archivedSales.paymentId} = ${txClaims.subjectId} AND ${archivedSales.archiveId} IS NOT NULL`);
   const archived = (
     await readLines(
       ctx,
-      rows.flatMap(({ location }) => location ?? []),
+      rows.flatMap(({ location }) => (location as ArchivePosition | null) ?? []),
     )
   ).values();
   const outcomeOf = ({ finalAt, droppedAt }: (typeof rows)[number]) =>
@@ -177,7 +178,7 @@ export type NewReceipt = Omit<StoredReceipt, 'seq' | 'afterSeq' | 'emailNote'>;
  */
 export function insertReceipt(db: Db, receipt: NewReceipt): Write {
   const endIn = (table: string, isPaidByOwner: boolean) =>
-    sql`coalesce((SELECT max(r.seq) FROM ${sql.raw(table)} r WHERE ${ofReceiptChain('r', { ...receipt, isPaidByOwner })}), 0)`;
+    sql`coalesce((SELECT r.seq FROM ${sql.raw(table)} r WHERE ${ofReceiptChain('r', { ...receipt, isPaidByOwner })} ORDER BY r.seq DESC LIMIT 1), 0)`;
   const last = (isPaidByOwner: boolean) => sql`max(${endIn('receipts', isPaidByOwner)}, ${endIn('archived_receipts', isPaidByOwner)})`;
   const afterSeq = receipt.isPaidByOwner ? last(false) : null;
   return db.insert(receipts).values({ ...receipt, seq: sql`${last(receipt.isPaidByOwner)} + 1`, afterSeq });
@@ -199,12 +200,10 @@ export const noteWithheldEmail = (db: Db, tenant: Tenant, receiptId: ReceiptId, 
       ),
     );
 
-type ArchivedReceipt = typeof archivedReceipts.$inferSelect;
-
-const locationOf = (row: StoredReceipt | ArchivedReceipt): ArchivePosition | null => ('archiveId' in row ? row : null);
+const locationOf = (row: StoredReceipt | ArchivePosition): ArchivePosition | null => ('archiveId' in row ? row : null);
 
 /** Loads receipts in order, from rows or the archive. Throws 503 if the archive does not answer. */
-export async function loadArchivedReceipts(ctx: Shard, rows: readonly (StoredReceipt | ArchivedReceipt)[]): Promise<StoredReceipt[]> {
+export async function loadArchivedReceipts(ctx: Shard, rows: readonly (StoredReceipt | ArchivePosition)[]): Promise<StoredReceipt[]> {
   const locations = rows.map(locationOf);
   const lines = (
     await readLines(

@@ -1,5 +1,5 @@
 import { and, asc, eq, getTableColumns, isNotNull, type SQL, sql } from 'drizzle-orm';
-import type { AccountId } from '#core/ids.ts';
+import { type AccountId, NO_PARTITION, partitionOf } from '#core/ids.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import { actsOfPayments } from '#platform/db/acts/find.ts';
 import { eventsOf } from '#platform/db/acts/read.ts';
@@ -12,11 +12,13 @@ import { accounts } from '#platform/db/tables/accounts.ts';
 import {
   ANY_TYPE,
   archiveDrafts,
-  archivedPayments,
-  archivedReceipts,
+  archivedSales,
   archivedSubjects,
   archivedTypes,
+  archiveOwners,
   archives,
+  PAYMENT_FIELDS,
+  RECEIPT_FIELDS,
 } from '#platform/db/tables/archives.ts';
 import { cursors } from '#platform/db/tables/candidates.ts';
 import { decodeId } from '#platform/db/tables/columns.ts';
@@ -140,9 +142,6 @@ export function moveToArchive(ctx: Shard, written: Written): Write[] {
   const { merchantId, livemode, key } = written;
   const ids = written.events.map(({ id }) => id).sort();
   const types = [...countTypes(written.events)].map(([type, count]) => ({ type, count }));
-  const subjects = [...new Set(written.events.flatMap(({ paymentId, membershipId }) => [paymentId, membershipId]))].filter(
-    (id) => id !== null,
-  );
   const seqs = [...new Set(written.events.map(({ seq }) => Math.floor(seq / ACT_EVENTS_MAX)))];
   return [
     db
@@ -153,9 +152,10 @@ export function moveToArchive(ctx: Shard, written: Written): Write[] {
       .select(
         sql`SELECT ${boundId(merchantId)}, ${livemode ? 1 : 0}, j.value ->> 'type', ${ARCHIVE_ID}, j.value ->> 'count' FROM ${jsonRows(types)}`,
       ),
-    db.insert(archivedSubjects).select(sql`SELECT ${idOfText(sql`j.value`)}, ${ARCHIVE_ID} FROM ${jsonRows(subjects)}`),
-    ...moveReceipts(db, written.receipts),
-    ...movePayments(db, written.payments),
+    numberOwner(db, written),
+    ...moveReceipts(db, written, written.receipts),
+    ...movePayments(db, written, written.payments),
+    noteSubjects(db, written),
     db.delete(acts).where(amongIds(acts.seq, seqs)),
     abortIf(ctx, sql`changes() <> ${seqs.length}`),
     abortIfExists(ctx, accounts, sql`id = ${boundId(merchantId)} AND ${isErasingSince(written.readAt)}`),
@@ -168,42 +168,76 @@ export function moveToArchive(ctx: Shard, written: Written): Write[] {
 const ARCHIVE_ID = sql`(SELECT max(id) FROM archives)`;
 const LINE_POSITION = sql`${ARCHIVE_ID}, j.value ->> 'lineAt', j.value ->> 'lineLength'`;
 
-function moveReceipts(db: Db, moved: ArchivedRow<StoredReceipt>[]): Write[] {
+const ownerNumber = ({ merchantId, livemode }: Owner): SQL =>
+  sql`(SELECT id FROM archive_owners WHERE merchant_id = ${boundId(merchantId)} AND livemode = ${livemode ? 1 : 0})`;
+
+/** Owners of a partition. All numbers have four bytes. */
+const OWNERS_MAX = 65_536;
+
+/** Gives the owner its number when its first object is archived. */
+function numberOwner(db: Db, owner: Owner): Write {
+  const first = (partitionOf(owner.merchantId) ?? NO_PARTITION) * OWNERS_MAX;
+  return db.insert(archiveOwners).select(
+    sql`SELECT coalesce((SELECT max(id) + 1 FROM archive_owners WHERE id BETWEEN ${first} AND ${first + OWNERS_MAX - 1}), ${first}),
+      ${boundId(owner.merchantId)}, ${owner.livemode ? 1 : 0} WHERE ${ownerNumber(owner)} IS NULL`,
+  );
+}
+
+const nulls = (fields: readonly unknown[]): SQL => sql.raw(fields.map(() => 'NULL').join(', '));
+
+function moveReceipts(db: Db, owner: Owner, moved: ArchivedRow<StoredReceipt>[]): Write[] {
   const rows = moved.map(({ row: { id, sha256, signature }, ...position }) => ({
     ...{ id, sha256: digitsOf(receipts.sha256, sha256), signature: digitsOf(receipts.signature, signature) },
     ...position,
   }));
   return [
-    db.insert(archivedReceipts).select(
-      sql`SELECT r.rowid, r.id, r.merchant_id, r.livemode, r.is_paid_by_owner, r.seq, r.after_seq,
-          r.product_id, r.payment_id, r.payer, r.product_name,
-          coalesce((SELECT p.created_at FROM payments p WHERE p.id = r.payment_id), r.created_at), ${LINE_POSITION}
+    db.insert(archivedSales).select(
+      sql`SELECT r.rowid, ${ownerNumber(owner)}, r.payment_id, r.product_id, r.payer,
+          coalesce((SELECT p.created_at FROM payments p WHERE p.id = r.payment_id), r.created_at), ${nulls(PAYMENT_FIELDS)},
+          r.id, r.is_paid_by_owner, r.seq, r.after_seq, r.product_name, ${LINE_POSITION}
         FROM ${jsonRows(rows)} JOIN receipts r ON r.id = ${idField('id')}
           AND r.sha256 = ${digitsField('sha256')} AND r.signature = ${digitsField('signature')}`,
     ),
     db
       .delete(receipts)
-      .where(
-        sql`id IN ${setOfIds(rows.map(({ id }) => id))} AND EXISTS (SELECT 1 FROM archived_receipts a WHERE a.rowid = receipts.rowid)`,
-      ),
+      .where(sql`id IN ${setOfIds(rows.map(({ id }) => id))} AND EXISTS (SELECT 1 FROM archived_sales a WHERE a.receipt_id = receipts.id)`),
   ];
 }
 
-function movePayments(db: Db, moved: ArchivedRow<StoredPayment>[]): Write[] {
+/** Adds each payment to the row of its receipt. */
+function movePayments(db: Db, owner: Owner, moved: ArchivedRow<StoredPayment>[]): Write[] {
   const rows = moved.map(({ row: { id, version }, ...position }) => ({ id, version, ...position }));
   const ids = setOfIds(rows.map(({ id }) => id));
+  const ofPayment = Object.fromEntries(PAYMENT_FIELDS.map((field) => [field, sql.raw(`excluded.${archivedSales[field].name}`)]));
   return [
-    db.insert(archivedPayments).select(
-      sql`SELECT p.id, p.merchant_id, p.livemode, p.product_id, p.membership_id,
-          CASE WHEN p.reference <> '' THEN p.nonce END, p.customer_ref,
-          CASE WHEN p.customer_wallet <> p.payer_wallet THEN p.customer_wallet END, p.payer_wallet, p.asset, p.price_amount,
-          p.overpaid_amount, p.fee_amount, p.terms ->> 'accessPeriodDays', p.terms ->> 'periodEndsAt', p.terms ->> 'isMetered' IS NOT NULL,
-          p.confirmed_at, p.created_at, ${LINE_POSITION}
+    db
+      .insert(archivedSales)
+      .select(
+        sql`SELECT (SELECT min(0, coalesce(min(row_number), 0)) FROM archived_sales) - 1 - j.key, ${ownerNumber(owner)}, p.id, p.product_id,
+          p.payer_wallet, p.created_at, p.membership_id, CASE WHEN p.reference <> '' THEN p.nonce END, p.customer_ref,
+          CASE WHEN p.customer_wallet <> p.payer_wallet THEN p.customer_wallet END, p.overpaid_amount, p.fee_amount,
+          p.terms ->> 'accessPeriodDays', p.terms ->> 'periodEndsAt', p.asset, p.price_amount, p.terms ->> 'isMetered' IS NOT NULL, p.confirmed_at,
+          ${LINE_POSITION}, ${nulls(RECEIPT_FIELDS)}
         FROM ${jsonRows(rows)} JOIN payments p ON p.id = ${idField('id')} AND p.version = j.value ->> 'version'
         WHERE EXISTS (SELECT 1 FROM payments WHERE payments.id = p.id AND ${IS_OVER} AND NOT ${HAS_RECEIPT})`,
-    ),
+      )
+      .onConflictDoUpdate({
+        target: archivedSales.paymentId,
+        set: { ...ofPayment, receiptArchiveId: sql`nullif(receipt_archive_id, excluded.archive_id)` },
+      }),
     db.delete(payments).where(sql`id IN ${ids} AND EXISTS (SELECT 1 FROM archived_payments a WHERE a.id = payments.id)`),
   ];
+}
+
+/** Notes what the events are about, except payments that the object holds, and their memberships. */
+function noteSubjects(db: Db, { events, payments: moved }: Written): Write {
+  const subjects = [...new Set(events.flatMap(({ paymentId, membershipId }) => [paymentId, membershipId]))].filter((id) => id !== null);
+  const ids = setOfIds(moved.map(({ row }) => row.id));
+  return db.insert(archivedSubjects).select(
+    sql`WITH held AS MATERIALIZED (SELECT payment_id, membership_id FROM archived_sales WHERE payment_id IN ${ids} AND archive_id = ${ARCHIVE_ID})
+      SELECT id, ${ARCHIVE_ID} FROM (SELECT ${idOfText(sql`j.value`)} AS id FROM ${jsonRows(subjects)})
+      WHERE id NOT IN (SELECT payment_id FROM held UNION ALL SELECT membership_id FROM held WHERE membership_id IS NOT NULL)`,
+  );
 }
 
 function countTypes(happened: StoredEvent[]): Map<string, number> {

@@ -4,7 +4,7 @@ import type { AnswerId, PaymentId } from '#core/ids.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '#core/time.ts';
 import { clockFilter, rowsOnChainOf } from '#platform/chain/clock-filter.store.ts';
 import type { Db, Shard } from '#platform/context.ts';
-import { paymentOf, readLines, type StoredPayment } from '#platform/db/archive.ts';
+import { type ArchivePosition, paymentOf, readLines, type StoredPayment } from '#platform/db/archive.ts';
 import { abortIf, abortUnlessChanged, type Write } from '#platform/db/commit.ts';
 import {
   freeIdentifier,
@@ -15,7 +15,7 @@ import {
   takeBackIdentifier,
   watchClaim,
 } from '#platform/db/outcome.ts';
-import { archivedPayments } from '#platform/db/tables/archives.ts';
+import { archivedPayments, archivedSales, PAYMENT_LINE } from '#platform/db/tables/archives.ts';
 import { payments } from '#platform/db/tables/payments.ts';
 import { activations } from '#platform/db/tables/plans.ts';
 import { type Settlement, settlements } from '#platform/db/tables/settlements.ts';
@@ -23,9 +23,6 @@ import { type ClaimKind, txClaims } from '#platform/db/tables/tx-claims.ts';
 import { kindOf, type PaymentKind } from '#rules/payment-terms.ts';
 import { PAYER_LIMITS } from '#rules/plans.ts';
 import { SETTLEMENT } from '#rules/states.ts';
-
-const { archiveId, lineAt, lineLength } = archivedPayments;
-const LINE_POSITION = { archiveId, lineAt, lineLength };
 
 const PURPOSES: Partial<Record<PaymentKind, Settlement['purpose']>> = { x402: 'access', metered: 'metered', renewal: 'subscription' };
 
@@ -63,17 +60,17 @@ const AGENT_KINDS: ClaimKind[] = ['x402', 'activation', 'facilitator'];
  */
 export async function findSettlement(ctx: Shard, txSignature: string): Promise<Settlement | null> {
   const found = await ctx.db
-    .select({ settlement: settlements, payment: payments, position: LINE_POSITION })
+    .select({ settlement: settlements, payment: payments, position: PAYMENT_LINE })
     .from(txClaims)
     .leftJoin(settlements, eq(settlements.paymentId, txClaims.subjectId))
     .leftJoin(payments, eq(payments.id, txClaims.subjectId))
-    .leftJoin(archivedPayments, eq(archivedPayments.id, txClaims.subjectId))
+    .leftJoin(archivedSales, sql`${archivedSales.paymentId} = ${txClaims.subjectId} AND ${archivedSales.archiveId} IS NOT NULL`)
     .where(and(eq(txClaims.txSignature, txSignature), eq(txClaims.livemode, ctx.sandbox === null), inArray(txClaims.kind, AGENT_KINDS)))
     .get();
   if (!found) return null;
   if (found.settlement) return found.settlement;
   if (found.payment) return settlementOf(found.payment);
-  const [line] = found.position ? await readLines(ctx, [found.position]) : [];
+  const [line] = found.position ? await readLines(ctx, [found.position as ArchivePosition]) : [];
   return line === undefined ? null : settlementOf(paymentOf(line));
 }
 
@@ -115,7 +112,12 @@ export async function loadSettlement(ctx: Shard, paymentId: PaymentId) {
 
 /** Loads from the archive, which contains only final payments. */
 async function loadArchived(ctx: Shard, paymentId: PaymentId) {
-  const position = await ctx.db.select(LINE_POSITION).from(archivedPayments).where(eq(archivedPayments.id, paymentId)).get();
+  const { archiveId, lineAt, lineLength } = archivedPayments;
+  const position = await ctx.db
+    .select({ archiveId, lineAt, lineLength })
+    .from(archivedPayments)
+    .where(eq(archivedPayments.id, paymentId))
+    .get();
   const [line] = position ? await readLines(ctx, [position]) : [];
   const payment = line === undefined ? null : paymentOf(line);
   return payment && { ...restated(payment), isLost: false };

@@ -152,6 +152,11 @@ export async function findArchivedEvent(ctx: Shard, delivery: Delivery): Promise
   return found?.object.find(({ id }) => id === delivery.eventId) ?? null;
 }
 
+/** Objects with events of a payment or membership: those noted, and those of the archived payments. */
+const archivesOf = (column: 'payment_id' | 'membership_id', id: SQL): SQL =>
+  sql`(SELECT archive_id FROM archived_subjects WHERE subject_id = ${id}
+    UNION SELECT archive_id FROM archived_sales WHERE ${sql.raw(column)} = ${id} AND archive_id IS NOT NULL) s JOIN archives a ON a.id = s.archive_id`;
+
 /** Loads all events of a payment or membership in storage order, with their deliveries. */
 export async function loadTimeline(scope: Scope, about: { paymentId: string } | { membershipId: string }) {
   const { db, merchantId, livemode } = scope;
@@ -171,9 +176,9 @@ export async function loadTimeline(scope: Scope, about: { paymentId: string } | 
   const [objects, rows] = await db.batch([
     db
       .select({ key: sql<string>`a.key` })
-      .from(sql`archived_subjects s JOIN archives a ON a.id = s.archive_id`)
-      .where(sql`s.subject_id = ${id} AND a.merchant_id = ${boundId(merchantId)} AND a.livemode = ${livemode ? 1 : 0}`)
-      .orderBy(sql`s.archive_id`),
+      .from(archivesOf('paymentId' in about ? 'payment_id' : 'membership_id', id))
+      .where(sql`a.merchant_id = ${boundId(merchantId)} AND a.livemode = ${livemode ? 1 : 0}`)
+      .orderBy(sql`a.id`),
     db
       .select()
       .from(events)

@@ -1,9 +1,11 @@
-import { and, desc, eq, getTableColumns, type SQL, sql } from 'drizzle-orm';
+import { and, desc, eq, getTableColumns, is, type SQL, sql } from 'drizzle-orm';
 import type { BatchItem } from 'drizzle-orm/batch';
-import type { SQLiteColumn, SQLiteTable, SQLiteView } from 'drizzle-orm/sqlite-core';
+import { type SQLiteColumn, SQLiteTable, type SQLiteView } from 'drizzle-orm/sqlite-core';
 import { ApiError } from '#core/errors.ts';
 import { COUNTED_ROWS_MAX, PER_PAGE } from '#core/limits.ts';
 import type { Db, Tenant } from '#platform/context.ts';
+import type { ArchivePosition } from './archive.ts';
+import { type archivedReceipts, archivedSales, type PAYMENT_LINE, type RECEIPT_LINE } from './tables/archives.ts';
 
 export interface PageRequest {
   page: number;
@@ -99,19 +101,29 @@ export const countTo = (
   return db.select({ total: sql<number>`count(*)` }).from(counted);
 };
 
-/** Query over a table and its archive table that selects `is_archived`, the row number and the order columns. The order is descending. */
+/** Query over a table and its archived rows that selects `is_archived`, the row number and the order columns. The order is descending. */
 export interface RowQuery {
   rows: SQL;
   order: string[];
 }
 
-export async function listWithArchive<T extends SQLiteTable, A extends SQLiteTable>(
+/** Row number that both an archived row and its position in lists have. */
+export const rowNumberOf = (table: SQLiteTable | SQLiteView): SQL =>
+  is(table, SQLiteTable) ? sql`${table}.rowid` : sql`${table}.row_number`;
+
+/** Columns of `archived_sales` that a list reads of an archived row. */
+type ArchivedColumns = typeof PAYMENT_LINE | typeof RECEIPT_LINE;
+type ArchivedItem<A extends ArchivedColumns> = A extends typeof RECEIPT_LINE
+  ? ArchivePosition & Pick<typeof archivedReceipts.$inferSelect, 'isPaidByOwner' | 'seq' | 'afterSeq'>
+  : ArchivePosition;
+
+export async function listWithArchive<T extends SQLiteTable, A extends ArchivedColumns>(
   db: Db,
   table: T,
   archived: A,
   rowQuery: RowQuery,
   page: PageRequest,
-): Promise<Listed<T['$inferSelect'] | A['$inferSelect']>> {
+): Promise<Listed<T['$inferSelect'] | ArchivedItem<A>>> {
   // No batch: D1 batches return objects, in which equal column names of two tables collide.
   const [found, total] = await Promise.all([readSlice(db, table, archived, rowQuery, page), countRows(db, rowQuery, page)]);
   return { items: found.map(({ item }) => item), total: totalOf(total, page, found.length) };
@@ -128,26 +140,26 @@ export async function countRows(db: Db, { rows }: RowQuery, page: PageRequest): 
 }
 
 /** Reads rows of both tables with their position (first order column) and row number, for a reader that continues after the last. */
-export async function readSlice<T extends SQLiteTable, A extends SQLiteTable>(
+export async function readSlice<T extends SQLiteTable, A extends ArchivedColumns>(
   db: Db,
   table: T,
   archived: A,
   { rows, order }: RowQuery,
   { perPage, offset }: Pick<PageRequest, 'perPage' | 'offset'>,
-): Promise<{ item: T['$inferSelect'] | A['$inferSelect']; position: number; rowNumber: number }[]> {
+): Promise<{ item: T['$inferSelect'] | ArchivedItem<A>; position: number; rowNumber: number }[]> {
   const slice = sql`${rows} ORDER BY ${sql.raw(order.map((name) => `${name} DESC`).join())} LIMIT ${perPage} OFFSET ${offset}`;
   const found = await db
     .select({
       current: getTableColumns(table as SQLiteTable),
-      archived: getTableColumns(archived as SQLiteTable),
+      archived,
       position: sql<number>`page.${sql.raw(order[0]!)}`,
       rowNumber: sql<number>`page.rowNumber`,
     })
     .from(sql`(${slice}) page`)
     .leftJoin(table, sql`page.is_archived = 0 AND ${table}.rowid = page.rowNumber`)
-    .leftJoin(archived, sql`page.is_archived = 1 AND ${archived}.rowid = page.rowNumber`)
+    .leftJoin(archivedSales, sql`page.is_archived = 1 AND ${archivedSales.rowNumber} = page.rowNumber`)
     .orderBy(...order.map((name) => sql.raw(`page.${name} DESC`)));
-  return found.map(({ current, archived, ...at }) => ({ item: current ?? archived!, ...at }));
+  return found.map(({ current, archived, ...at }) => ({ item: (current ?? archived) as T['$inferSelect'] | ArchivedItem<A>, ...at }));
 }
 
 export interface Listed<T> {

@@ -4,10 +4,10 @@ import type { Asset } from '#core/money.ts';
 import type { Scope } from '#platform/context.ts';
 import { boundId, idOfText, jsonRows } from '#platform/db/among.ts';
 import { subjectsOfTransaction } from '#platform/db/outcome.ts';
-import { listWithArchive, type PageRequest, type RowQuery, rowsOf } from '#platform/db/page.ts';
+import { listWithArchive, type PageRequest, type RowQuery, rowNumberOf, rowsOf } from '#platform/db/page.ts';
 import { boughtBy, paidFor, rowsOfCustomer } from '#platform/db/search/customer.ts';
 import { listNamedPayments, productsNamed, SEARCHED_MAX } from '#platform/db/search/named.ts';
-import { archivedPayments } from '#platform/db/tables/archives.ts';
+import { archivedPayments, PAYMENT_LINE } from '#platform/db/tables/archives.ts';
 import { payments } from '#platform/db/tables/payments.ts';
 import type { Customer } from '#rules/balance.ts';
 import type { RailOrigin } from '#rules/product-rails.ts';
@@ -94,7 +94,7 @@ function indexedBy(table: Table, scope: Scope, filter: IndexedFilter, part: SQL 
   ];
   return and(
     rowsOf(table, scope, narrowed),
-    customers && sql`${table}.rowid IN (${rowsOfCustomer(table, scope, customers)})`,
+    customers && sql`${rowNumberOf(table)} IN (${rowsOfCustomer(table, scope, customers)})`,
     part,
     email === undefined ? undefined : sql`email = ${email} AND email IS NOT NULL`,
     txSignature === undefined ? undefined : ofTransaction(table, txSignature, scope),
@@ -145,13 +145,14 @@ function rowsIn(
   const isArchived = table === archivedPayments ? 1 : 0;
   const searched = searchedBy(table, ctx, filter);
   const indexed = indexedBy(table, ctx, filter, part);
-  const selection = sql`SELECT ${isArchived} AS is_archived, ${table}.rowid AS rowNumber, ${table.createdAt}`;
+  const rowNumber = rowNumberOf(table);
+  const selection = sql`SELECT ${isArchived} AS is_archived, ${rowNumber} AS rowNumber, ${table.createdAt}`;
   if (named) {
     return sql`${selection} FROM ${jsonRows(named)} CROSS JOIN ${table} ON ${table.id} = ${idOfText(sql`j.value`)} WHERE ${and(indexed, searched)}`;
   }
   if (!searched) return sql`${selection} FROM ${table} WHERE ${indexed}`;
-  const newest = sql`SELECT rowid FROM ${table} WHERE ${indexed} ORDER BY created_at DESC, rowid DESC LIMIT ${searchedMax}`;
-  return sql`${selection} FROM ${table} WHERE rowid IN (${newest}) AND ${searched}`;
+  const newest = sql`SELECT ${rowNumber} FROM ${table} WHERE ${indexed} ORDER BY created_at DESC, ${rowNumber} DESC LIMIT ${searchedMax}`;
+  return sql`${selection} FROM ${table} WHERE ${rowNumber} IN (${newest}) AND ${searched}`;
 }
 
 export async function listPayments(ctx: Scope, { q, ...filter }: PaymentFilter, page: PageRequest) {
@@ -169,7 +170,7 @@ export async function listPayments(ctx: Scope, { q, ...filter }: PaymentFilter, 
       ...(isPaid && email === undefined ? rowsOfCustomer(archivedPayments) : []),
     ];
     const selection: RowQuery = { rows: sql.join(branches, sql` UNION ALL `), order: ['created_at', 'rowNumber'] };
-    return listWithArchive(ctx.db, payments, archivedPayments, selection, page);
+    return listWithArchive(ctx.db, payments, PAYMENT_LINE, selection, page);
   };
   const named = q === undefined ? [] : await listNamedPayments(ctx, q);
   const byName = named.length > 0 ? await read({}, named) : null;

@@ -6,7 +6,7 @@ import { boundId } from '#platform/db/among.ts';
 import { paymentOf, readLines } from '#platform/db/archive.ts';
 import { abortIf, abortUnlessChanged, commit, isAborted, type Write } from '#platform/db/commit.ts';
 import { insertClaim } from '#platform/db/outcome.ts';
-import { archivedPayments } from '#platform/db/tables/archives.ts';
+import { archivedPayments, archivedSales, archivedSubjects, PAYMENT_FIELDS } from '#platform/db/tables/archives.ts';
 import { type Payment, payments, type RefundRow, refunds } from '#platform/db/tables/payments.ts';
 import { casUpdate } from '#platform/db/versioned.ts';
 
@@ -127,13 +127,26 @@ export async function restoreArchived(ctx: Shard, paymentId: PaymentId): Promise
   const payment = paymentOf(line!);
   const { archiveId, lineAt } = archived;
   const isArchivedRow = and(
-    eq(archivedPayments.id, paymentId),
-    eq(archivedPayments.archiveId, archiveId),
-    eq(archivedPayments.lineAt, lineAt),
+    eq(archivedSales.paymentId, paymentId),
+    eq(archivedSales.archiveId, archiveId),
+    eq(archivedSales.lineAt, lineAt),
   );
+  // The row remains that of the receipt.
+  const ofReceipt = {
+    ...Object.fromEntries(PAYMENT_FIELDS.map((field) => [field, null])),
+    receiptArchiveId: sql`coalesce(receipt_archive_id, archive_id)`,
+  };
   const writes = [
-    db.delete(archivedPayments).where(isArchivedRow),
+    db
+      .insert(archivedSubjects)
+      .select(
+        sql`SELECT subject_id, archive_id FROM (SELECT payment_id AS subject_id, archive_id FROM archived_sales WHERE ${isArchivedRow}
+          UNION ALL SELECT membership_id, archive_id FROM archived_sales WHERE ${isArchivedRow}) WHERE subject_id IS NOT NULL`,
+      )
+      .onConflictDoNothing(),
+    db.update(archivedSales).set(ofReceipt).where(isArchivedRow),
     abortUnlessChanged(ctx),
+    db.delete(archivedSales).where(and(eq(archivedSales.paymentId, paymentId), isNull(archivedSales.receiptId))),
     db.insert(payments).values({ ...payment, version: payment.version + 1 }),
   ];
   await commit(ctx, { events: [], writes, result: undefined }).catch((error: unknown) => {

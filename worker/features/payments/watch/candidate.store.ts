@@ -8,7 +8,7 @@ import { boundId, idField, jsonRows } from '#platform/db/among.ts';
 import { abortIf, abortUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { globalOf } from '#platform/db/directory.ts';
 import { isAmongRows, listDueInTurns } from '#platform/db/sweeps.ts';
-import { archivedPayments } from '#platform/db/tables/archives.ts';
+import { archiveOwners } from '#platform/db/tables/archives.ts';
 import { type Candidate, type Cursor, cursors, paymentCandidates } from '#platform/db/tables/candidates.ts';
 import { payments, refunds } from '#platform/db/tables/payments.ts';
 
@@ -148,7 +148,7 @@ export const deleteJudged = (db: Db, forgetBefore: number, limit: number) =>
       sql`rowid IN (SELECT rowid FROM payment_candidates WHERE origin = 'judged' AND livemode = 1 AND next_check_at <= ${forgetBefore} LIMIT ${limit})`,
     );
 
-const [P, A, R] = [alias(payments, 'p'), alias(archivedPayments, 'a'), alias(refunds, 'r')];
+const [P, O, R] = [alias(payments, 'p'), alias(archiveOwners, 'o'), alias(refunds, 'r')];
 
 /**
  * Inserts found transactions as candidates of the payments that their memos name as session or refund, unless they were paid, recorded or
@@ -159,11 +159,12 @@ export const insertFound = (ctx: Shard, found: { signature: string; nonce: strin
     .insert(paymentCandidates)
     .select(
       sql`SELECT f.id, f.signature, 'found', 0, ${dueAt}, ${ctx.now}, NULL, f.livemode, f.merchant_id
-        FROM (SELECT j.value ->> 'signature' AS signature, coalesce(p.id, a.id, r.payment_id) AS id,
-            coalesce(p.livemode, a.livemode, r.livemode) AS livemode, coalesce(p.merchant_id, a.merchant_id, r.merchant_id) AS merchant_id
+        FROM (SELECT j.value ->> 'signature' AS signature, coalesce(p.id, iif(o.id IS NULL, NULL, a.payment_id), r.payment_id) AS id,
+            coalesce(p.livemode, o.livemode, r.livemode) AS livemode, coalesce(p.merchant_id, o.merchant_id, r.merchant_id) AS merchant_id
           FROM ${jsonRows(found)}
           LEFT JOIN payments p ON ${rowsOnChain(ctx, P)} AND p.nonce = j.value ->> 'nonce' AND p.recovers_payment_id IS NULL AND p.reference <> ''
-          LEFT JOIN archived_payments a ON ${rowsOnChain(ctx, A)} AND a.nonce = CASE WHEN p.id IS NULL THEN j.value ->> 'nonce' END
+          LEFT JOIN archived_sales a ON a.nonce = CASE WHEN p.id IS NULL THEN j.value ->> 'nonce' END
+          LEFT JOIN archive_owners o ON o.id = a.owner AND ${rowsOnChain(ctx, O)}
           LEFT JOIN refunds r ON ${rowsOnChain(ctx, R)} AND r.nonce = j.value ->> 'nonce') f
         WHERE f.id IS NOT NULL
           AND NOT EXISTS (SELECT 1 FROM tx_claims c WHERE c.tx_signature = f.signature AND c.livemode = f.livemode)

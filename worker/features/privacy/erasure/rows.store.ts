@@ -6,7 +6,7 @@ import { abortIfExists, type Write } from '#platform/db/commit.ts';
 import { rowsOf } from '#platform/db/page.ts';
 import { paidFor } from '#platform/db/search/customer.ts';
 import type { Erasing } from '#platform/db/search/erasing.ts';
-import { archivedPayments } from '#platform/db/tables/archives.ts';
+import { archivedPayments, archivedSales } from '#platform/db/tables/archives.ts';
 import { endedSessions, handoffs, identitySessions } from '#platform/db/tables/checkout.ts';
 import type { ErasedKey } from '#platform/db/tables/entitlements.ts';
 import { payments } from '#platform/db/tables/payments.ts';
@@ -121,7 +121,10 @@ function planReferences(erasing: Erasing, from: string, customerRef: string): Wr
   const upTo = (table: Parameters<typeof of>[0], key: SQLiteColumn, is = sql`true`): SQL =>
     sql`${key} IN (SELECT ${key} FROM ${key.table} WHERE ${of(table)} AND ${is} LIMIT ${ROWS_MAX})`;
   return [
-    db.update(archivedPayments).set({ customerRef }).where(upTo(archivedPayments, archivedPayments.id)),
+    db
+      .update(archivedSales)
+      .set({ customerRef })
+      .where(sql`payment_id IN (SELECT id FROM ${archivedPayments} WHERE ${of(archivedPayments)} LIMIT ${ROWS_MAX})`),
     // Failed ones of some days: each of the two conditions has an index.
     ...[sql`next_check_at IS NULL`, sql`status <> 'settled' AND next_check_at IS NOT NULL`].map((is) =>
       db

@@ -7,7 +7,7 @@
 import { getTableName } from 'drizzle-orm';
 import { getTableConfig, type SQLiteColumn, type SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { accounts, loginNonces, payoutWallets } from '../tables/accounts.ts';
-import { archiveDrafts, archivedPayments, archivedReceipts, archivedSubjects, archivedTypes, archives } from '../tables/archives.ts';
+import { archiveDrafts, archivedSales, archivedSubjects, archivedTypes, archiveOwners, archives } from '../tables/archives.ts';
 import { audits } from '../tables/audits.ts';
 import { cursors, paymentCandidates } from '../tables/candidates.ts';
 import { endedSessions, handoffs, identitySessions, paymentSessions } from '../tables/checkout.ts';
@@ -107,7 +107,7 @@ const HAS_ACCOUNT = (row: string) => `substr(${row}.scope, 37, 1) = ':' AND subs
 const rowNumberOf = (value: (column: SQLiteColumn) => string): string => {
   const id = value(receiptMetadata.receiptId);
   const archived = isBlob(receiptMetadata.receiptId) ? id : `unhex(replace(${id}, '-', ''))`;
-  return `coalesce((SELECT rowid FROM receipts WHERE id = ${id}), (SELECT row_number FROM archived_receipts WHERE id = ${archived}))`;
+  return `coalesce((SELECT rowid FROM receipts WHERE id = ${id}), (SELECT row_number FROM archived_sales WHERE receipt_id = ${archived}))`;
 };
 
 const partitionOfLog =
@@ -170,7 +170,7 @@ export const OWNED: readonly OwnedTable[] = [
   owned(archivedSubjects, (row) => `(SELECT ${inColumn(archives.merchantId)('a')} FROM archives a WHERE a.id = ${row}.archive_id)`, {
     isNeverUpdated: true,
   }),
-  owned(archivedPayments, archivedPayments.id),
+  owned(archiveOwners, archiveOwners.merchantId, { isNeverUpdated: true }),
   owned(receiptNames, receiptNames.merchantId, {
     key: [receiptNames.merchantId, receiptNames.livemode, receiptNames.name, receiptNames.productId],
     // The database numbers them, for its full-text index.
@@ -178,11 +178,10 @@ export const OWNED: readonly OwnedTable[] = [
     isNeverUpdated: true,
   }),
   owned(receipts, receipts.id),
-  owned(archivedReceipts, archivedReceipts.id, {
-    isNeverUpdated: true,
-    key: [archivedReceipts.id],
+  owned(archivedSales, archivedSales.paymentId, {
+    key: [archivedSales.paymentId],
     // Below all numbers of receipts in the database, so that no receipt gets one of them.
-    computed: { row_number: () => '(SELECT min(0, coalesce(min(row_number), 0)) FROM archived_receipts) - 1 - j.key' },
+    computed: { row_number: () => '(SELECT min(0, coalesce(min(row_number), 0)) FROM archived_sales) - 1 - j.key' },
     alsoChanged: `INSERT INTO changed_rows(changed_table, key) SELECT 'receipt_metadata', ${keyText([receiptMetadata.receiptId], 'm')} FROM receipt_metadata m WHERE m.row_number = new.row_number`,
   }),
   owned(buyerDetails, buyerDetails.merchantId, { isNeverUpdated: true }),

@@ -3,7 +3,7 @@ import type { CustomerId } from '#core/ids.ts';
 import type { Scope, Tenant } from '#platform/context.ts';
 import type { Customer } from '#rules/balance.ts';
 import { boundId } from '../among.ts';
-import { rowsOf } from '../page.ts';
+import { rowNumberOf, rowsOf } from '../page.ts';
 import type { archivedPayments } from '../tables/archives.ts';
 import { type CustomerRow, customers } from '../tables/entitlements.ts';
 import type { payments } from '../tables/payments.ts';
@@ -99,7 +99,8 @@ export const rowsOfCustomer = (
     ...(wallets.length === 0 ? [] : paidFor(table, wallets)),
   ];
   const selected = parts.map(
-    (isTheirs) => sql`SELECT ${table}.${sql.raw(column)} FROM ${table} WHERE ${rowsOf(table, owner)} AND ${isTheirs}`,
+    (isTheirs) =>
+      sql`SELECT ${column === 'id' ? table.id : rowNumberOf(table)} FROM ${table} WHERE ${rowsOf(table, owner)} AND ${isTheirs}`,
   );
   return sql.join(selected, sql` UNION ALL `);
 };

@@ -8,6 +8,11 @@ CREATE VIEW `readable_claims` AS SELECT tx_signature, livemode, kind, lower(subs
 -- Rows of all events. `substr(id, 15)` of an act is the key of its unique index. Positions are digits of Crockford's base 32.
 CREATE VIEW `events` AS SELECT a.seq * 32 + j.key AS seq, a.id || substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', j.key + 1, 1) AS id, a.merchant_id, a.livemode, j.value AS type, hex(a.body) AS body, a.request_id, a.created_at, a.fanned_out_at, a.seq AS act_seq, substr(a.id, 15) AS act_key, a.rare_type AS act_rare_type FROM acts a JOIN json_each('[' || a.types || ']') j;
 --> statement-breakpoint
+-- Sales of the archive as payments and as receipts. The database flattens both into the statements that name them, and finds the owner first or by number.
+CREATE VIEW `archived_payments` AS SELECT s.row_number, o.merchant_id, o.livemode, s.product_id, s.created_at, s.archive_id, s.line_at, s.line_length, s.membership_id, s.nonce, s.customer_ref, s.customer_wallet, s.overpaid_amount, s.fee_amount, s.access_period_days, s.period_ends_at, s.payment_id AS id, s.payer AS payer_wallet, s.asset, s.price_amount, s.is_metered, s.confirmed_at FROM archived_sales s JOIN archive_owners o ON o.id = s.owner WHERE s.archive_id IS NOT NULL;
+--> statement-breakpoint
+CREATE VIEW `archived_receipts` AS SELECT s.row_number, o.merchant_id, o.livemode, s.product_id, s.created_at, coalesce(s.receipt_archive_id, s.archive_id) AS archive_id, s.receipt_line_at AS line_at, s.receipt_line_length AS line_length, s.receipt_id AS id, s.payment_id, s.payer, s.is_paid_by_owner, s.seq, s.after_seq, s.product_name FROM archived_sales s JOIN archive_owners o ON o.id = s.owner WHERE s.seq IS NOT NULL;
+--> statement-breakpoint
 -- Full-text indexes for the search of receipts. `owner` is the term of a row's merchant and mode, so a search reads that merchant's rows alone.
 CREATE VIRTUAL TABLE `name_words` USING fts5(owner, words, content='', columnsize=0, tokenize='unicode61');
 --> statement-breakpoint
