@@ -55,7 +55,7 @@ function readOrder(args: string[]): Order {
   const chain = new URL(values.rpc ?? `http://127.0.0.1:${process.env.CHAIN_PORT || 8899}`);
   if (positionals.length > 1) throw new Refusal(`Expected one URL, not ${positionals.length}. --rpc names the node.\nUsage: ${USAGE}`);
   if (!address && (positionals.length === 1 || !values.wallet)) throw new Refusal(`The URL is missing.\nUsage: ${USAGE}`);
-  // What the page asks for is signed unread.
+  // The transaction of the page is signed unread.
   if (values.wallet && address && !['127.0.0.1', 'localhost'].includes(address.hostname))
     throw new Refusal('A wallet file pays only on this machine: the page must be on 127.0.0.1 or localhost.');
   if (chain.hostname !== '127.0.0.1') throw new Refusal('Play money exists only on a local chain.');

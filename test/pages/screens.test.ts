@@ -59,6 +59,42 @@ describe('screens of the dashboard', () => {
     await close();
   });
 
+  it('names with markup, a right-to-left mark or 180 wide characters are text, and no page is wider for them', async () => {
+    const wide = '界'.repeat(180);
+    const marked = '<b onclick=alert(1)>\u202eevil\u202d</b>';
+    const product = await shop.sell({ name: `${marked}${wide.slice(0, 60)}`, description: wide });
+    const create = <T>(path: string, body: object) => shop.callAs<T>(product, 'POST', path, body);
+    const customer = { customer_ref: wide, name: `${marked}${wide.slice(0, 100)}`, metadata: { note: marked } };
+    const { customer_id: id } = await create<{ customer_id: string }>('/v1/customers', customer);
+    const url = `https://hooks.example.com/${'x'.repeat(300)}`;
+    const { endpoint_id: hook } = await create<{ endpoint_id: string }>('/v1/webhooks/endpoints', {
+      url,
+      event_types: ['payment.confirmed'],
+    });
+    const ticket = { subject: `${marked}${wide.slice(0, 60)}`, category: 'other', body: `${marked} ${wide}` };
+    const { ticket_id: asked } = await create<{ ticket_id: string }>('/v1/support/tickets', ticket);
+    const { page, offences, shoot, close } = await shop.visit('phone');
+    await signIn(shop, page, shop.email);
+    for (const [path, text] of [
+      ['templates', marked],
+      [`templates/${product.product_id}`, marked],
+      ['customers', wide],
+      [`customers/${id}`, marked],
+      ['webhooks', url],
+      [`webhooks/${hook}`, url],
+      ['support', marked],
+      [`support/${asked}`, marked],
+      [`search?q=${encodeURIComponent(wide.slice(0, 20))}`, wide.slice(0, 20)],
+    ] as const) {
+      await page.goto(`${shop.baseUrl}/dashboard/${path}`);
+      await page.locator('main section:not([data-operation])').filter({ hasText: text }).first().waitFor();
+      expect([path, await findViolations(page)]).toEqual([path, []]);
+      await shoot(`65-hostile-${path.split(/[/?]/)[0]}`);
+    }
+    expect(offences).toEqual([]);
+    await close();
+  });
+
   it.each(['phone', 'desktop'] as const)('a sale is read, refunded by a wallet and invoiced, on a %s', async (size) => {
     const product = await shop.sell();
     const buyer = await shop.visit('desktop', [{ signer: await shop.chain.newBuyer(100_000_000n), features: ['solana:signTransaction'] }]);

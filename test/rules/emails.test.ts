@@ -158,7 +158,7 @@ describe('renderEmail', () => {
       /Access until: February 28, 2027.*Next charge[^:]*: November 14, 2026/s,
     );
     expect(html).toContain('background:#ffd400;color:#');
-    const { access_until: _until, help: _help, accent: _accent, ...bare } = factsWith('Weather').buyer_receipt;
+    const { access_until: _until, next_charge_at: _next, help: _help, accent: _accent, ...bare } = factsWith('Weather').buyer_receipt;
     const plain = renderEmail('buyer_receipt', bare, frame('en'));
     expect(plain.text).not.toMatch(/Access until|Next charge/);
     expect(plain.html).toContain('background:#1f2430;color:#fff');

@@ -1,4 +1,5 @@
 // @module-tag volume
+import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { customerIdOf } from '#core/ids.ts';
 import { type PageBrowser, signInToPages } from '../../support/clients/page-browser.ts';
@@ -75,9 +76,10 @@ describe(`shop with ${PAYMENTS} payments`, () => {
     return { answer, rows: rowsOf(readings) };
   }
 
-  it.each(PAGES)('%s reads a bounded number of rows', async (path, rowsMax) => {
+  it.each(PAGES)('%s reads a bounded number of rows, and is sent in 20 KB', async (path, rowsMax) => {
     const { answer, rows } = await measure(() => browser.get(path));
     expect([path, answer.status]).toEqual([path, 200]);
+    expect(gzipSync(answer.text).length).toBeLessThan(20 * 1024);
     expect(rows, worstOf(readings)).toBeLessThanOrEqual(rowsMax);
   });
 
