@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { AccountId, PaymentId } from '#core/ids.ts';
+import { type AccountId, customerIdOf, type PaymentId } from '#core/ids.ts';
 import { listCarrying } from '#features/memberships/store.ts';
+import { restoreArchived } from '#features/payments/refunds/store.ts';
 import { hasPaidBefore } from '#features/settlements/store.ts';
 import { newReferenceWorld } from '../../support/chain/own-reference.ts';
 import { bytesPerCopy, legibleRows } from '../../support/fixtures/full-size-data.ts';
@@ -95,6 +96,27 @@ describe('archived payments of a membership', () => {
     const { body } = await w.call('GET', path, { key: merchant.key });
     const carried = await listCarrying(ctxAt(w.env, 0).db, body.membership_id, crypto.randomUUID() as PaymentId);
     expect(carried).toMatchObject([{ id: first.payment.payment_id, accessPeriodDays: 30, periodEndsAt: 1_900_000_000_000 }]);
+  });
+});
+
+describe('archived payment of a merged customer', () => {
+  it('a restored one belongs to the membership of the survivor', async () => {
+    const w = await newReferenceWorld();
+    const merchant = await w.merchant();
+    const product = await w.product(merchant, { access_period_days: 30 });
+    const [stays, goes] = await Promise.all(
+      ['stays', 'goes'].map(async (ref) => w.purchase(product, await w.chain.wallet(), { customer_ref: ref })),
+    );
+    await w.purchase(product, await w.chain.wallet());
+    await w.sweepAlone('analytics');
+    await grow(w);
+    const [into, from] = ['stays', 'goes'].map((customerRef) => customerIdOf(merchant.userId, true, { customerRef }));
+    expect((await w.call('POST', `/v1/customers/${into}/merge`, { key: merchant.key, body: { from } })).status).toBe(200);
+    const id = goes!.payment.payment_id as PaymentId;
+    expect(await isArchived(w, id)).toBe(true);
+    await restoreArchived(ctxAt(w.env, 0), id);
+    const { membership_id } = (await w.call('GET', `/v1/payments/${id}`, { key: merchant.key })).body;
+    expect(membership_id).toBe(stays!.confirmed.membership_id);
   });
 });
 

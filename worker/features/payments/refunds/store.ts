@@ -125,7 +125,8 @@ export async function restoreArchived(ctx: Shard, paymentId: PaymentId): Promise
   if (!archived) return;
   const [line] = await readLines(ctx, [archived]);
   const payment = paymentOf(line!);
-  const { archiveId, lineAt } = archived;
+  // A merge since then has moved the payment to another membership.
+  const { archiveId, lineAt, membershipId } = archived;
   const isArchivedRow = and(
     eq(archivedSales.paymentId, paymentId),
     eq(archivedSales.archiveId, archiveId),
@@ -147,7 +148,7 @@ export async function restoreArchived(ctx: Shard, paymentId: PaymentId): Promise
     db.update(archivedSales).set(ofReceipt).where(isArchivedRow),
     abortUnlessChanged(ctx),
     db.delete(archivedSales).where(and(eq(archivedSales.paymentId, paymentId), isNull(archivedSales.receiptId))),
-    db.insert(payments).values({ ...payment, version: payment.version + 1 }),
+    db.insert(payments).values({ ...payment, membershipId, version: payment.version + 1 }),
   ];
   await commit(ctx, { events: [], writes, result: undefined }).catch((error: unknown) => {
     if (!isAborted(error)) throw error;
