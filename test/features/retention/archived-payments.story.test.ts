@@ -100,7 +100,7 @@ describe('archived payments of a membership', () => {
 });
 
 describe('archived payment of a merged customer', () => {
-  it('a restored one belongs to the membership of the survivor', async () => {
+  it('it belongs to the membership of the survivor, in the archive and restored', async () => {
     const w = await newReferenceWorld();
     const merchant = await w.merchant();
     const product = await w.product(merchant, { access_period_days: 30 });
@@ -114,9 +114,15 @@ describe('archived payment of a merged customer', () => {
     expect((await w.call('POST', `/v1/customers/${into}/merge`, { key: merchant.key, body: { from } })).status).toBe(200);
     const id = goes!.payment.payment_id as PaymentId;
     expect(await isArchived(w, id)).toBe(true);
+    const membershipsOf = async () => {
+      const one = await w.call('GET', `/v1/payments/${id}`, { key: merchant.key });
+      const { items } = (await w.call('GET', '/v1/payments', { key: merchant.key })).body;
+      return [one.body, items.find(({ payment_id }: { payment_id: string }) => payment_id === id)].map((shown) => shown.membership_id);
+    };
+    const survivors = Array(2).fill(stays!.confirmed.membership_id);
+    expect(await membershipsOf()).toEqual(survivors);
     await restoreArchived(ctxAt(w.env, 0), id);
-    const { membership_id } = (await w.call('GET', `/v1/payments/${id}`, { key: merchant.key })).body;
-    expect(membership_id).toBe(stays!.confirmed.membership_id);
+    expect(await membershipsOf()).toEqual(survivors);
   });
 });
 

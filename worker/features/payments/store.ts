@@ -4,7 +4,7 @@ import type { PaymentId } from '#core/ids.ts';
 import { rowsOnChain } from '#platform/chain/clock-filter.store.ts';
 import type { Db, Scope, Shard } from '#platform/context.ts';
 import { amongIds, boundId, idOfText, jsonRows } from '#platform/db/among.ts';
-import { type ArchivePosition, paymentOf, readLines, type StoredPayment } from '#platform/db/archive.ts';
+import { type ArchivedPayment, paymentOf, readLines, type StoredPayment } from '#platform/db/archive.ts';
 import { abortIfExists, abortUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { insertClaim } from '#platform/db/outcome.ts';
 import { type Listed, listPage, newestFirst, type PageRequest, rowsOf } from '#platform/db/page.ts';
@@ -82,12 +82,12 @@ export const holdRecovered = (db: Db, { id, recoversPaymentId, paymentSessionId 
         ),
       ];
 
-const isArchived = (row: StoredPayment | ArchivePosition): row is ArchivePosition => !('status' in row);
+const isArchived = (row: StoredPayment | ArchivedPayment): row is ArchivedPayment => !('status' in row);
 
 /** Loads payments in order, from rows or the archive. Throws 503 if the archive does not answer. */
-export async function loadArchivedBodies(ctx: Shard, rows: readonly (StoredPayment | ArchivePosition)[]): Promise<StoredPayment[]> {
+export async function loadArchivedBodies(ctx: Shard, rows: readonly (StoredPayment | ArchivedPayment)[]): Promise<StoredPayment[]> {
   const lines = (await readLines(ctx, rows.filter(isArchived))).values();
-  return rows.map((row) => (isArchived(row) ? paymentOf(lines.next().value!) : row));
+  return rows.map((row) => (isArchived(row) ? { ...paymentOf(lines.next().value!), membershipId: row.membershipId } : row));
 }
 
 export async function findArchived(ctx: Shard, isIt: SQL): Promise<StoredPayment | undefined> {

@@ -67,6 +67,9 @@ export interface ArchivePosition {
   lineLength: number;
 }
 
+/** Position of a payment in the archive, and the membership that it belongs to now. */
+export type ArchivedPayment = ArchivePosition & Pick<StoredPayment, 'membershipId'>;
+
 /**
  * Reads the lines at these positions, in order, with one read per object. Throws 503 temporarily_unavailable if the archive does not
  * answer.

@@ -4,7 +4,7 @@ import { type SQLiteColumn, SQLiteTable, type SQLiteView } from 'drizzle-orm/sql
 import { ApiError } from '#core/errors.ts';
 import { COUNTED_ROWS_MAX, PER_PAGE } from '#core/limits.ts';
 import type { Db, Tenant } from '#platform/context.ts';
-import type { ArchivePosition } from './archive.ts';
+import type { ArchivedPayment, ArchivePosition } from './archive.ts';
 import { type archivedReceipts, archivedSales, type PAYMENT_LINE, type RECEIPT_LINE } from './tables/archives.ts';
 
 export interface PageRequest {
@@ -115,7 +115,7 @@ export const rowNumberOf = (table: SQLiteTable | SQLiteView): SQL =>
 type ArchivedColumns = typeof PAYMENT_LINE | typeof RECEIPT_LINE;
 type ArchivedItem<A extends ArchivedColumns> = A extends typeof RECEIPT_LINE
   ? ArchivePosition & Pick<typeof archivedReceipts.$inferSelect, 'isPaidByOwner' | 'seq' | 'afterSeq'>
-  : ArchivePosition;
+  : ArchivedPayment;
 
 export async function listWithArchive<T extends SQLiteTable, A extends ArchivedColumns>(
   db: Db,

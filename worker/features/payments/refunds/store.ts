@@ -3,12 +3,12 @@ import type { PaymentId, RefundId } from '#core/ids.ts';
 import { rowsOnChain } from '#platform/chain/clock-filter.store.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import { boundId } from '#platform/db/among.ts';
-import { paymentOf, readLines } from '#platform/db/archive.ts';
 import { abortIf, abortUnlessChanged, commit, isAborted, type Write } from '#platform/db/commit.ts';
 import { insertClaim } from '#platform/db/outcome.ts';
 import { archivedPayments, archivedSales, archivedSubjects, PAYMENT_FIELDS } from '#platform/db/tables/archives.ts';
 import { type Payment, payments, type RefundRow, refunds } from '#platform/db/tables/payments.ts';
 import { casUpdate } from '#platform/db/versioned.ts';
+import { loadArchivedBodies } from '../store.ts';
 
 export const findRefundByNonce = (ctx: Shard, nonce: string) =>
   ctx.db
@@ -123,10 +123,8 @@ export async function restoreArchived(ctx: Shard, paymentId: PaymentId): Promise
   const { db } = ctx;
   const archived = await db.select().from(archivedPayments).where(eq(archivedPayments.id, paymentId)).get();
   if (!archived) return;
-  const [line] = await readLines(ctx, [archived]);
-  const payment = paymentOf(line!);
-  // A merge since then has moved the payment to another membership.
-  const { archiveId, lineAt, membershipId } = archived;
+  const [payment] = await loadArchivedBodies(ctx, [archived]);
+  const { archiveId, lineAt } = archived;
   const isArchivedRow = and(
     eq(archivedSales.paymentId, paymentId),
     eq(archivedSales.archiveId, archiveId),
@@ -148,7 +146,7 @@ export async function restoreArchived(ctx: Shard, paymentId: PaymentId): Promise
     db.update(archivedSales).set(ofReceipt).where(isArchivedRow),
     abortUnlessChanged(ctx),
     db.delete(archivedSales).where(and(eq(archivedSales.paymentId, paymentId), isNull(archivedSales.receiptId))),
-    db.insert(payments).values({ ...payment, membershipId, version: payment.version + 1 }),
+    db.insert(payments).values({ ...payment!, version: payment!.version + 1 }),
   ];
   await commit(ctx, { events: [], writes, result: undefined }).catch((error: unknown) => {
     if (!isAborted(error)) throw error;

@@ -182,11 +182,13 @@ export const archivedReceipts = sqliteView('archived_receipts', {
   productName: text('product_name').notNull(),
 }).existing();
 
-/** Position of an archived payment, for statements that join the table. */
+/** Position of an archived payment and its membership, which a merge changes, for statements that join the table. */
 export const PAYMENT_LINE = {
+  // First, because a joined object is null if its first column is.
   archiveId: archivedSales.archiveId,
   lineAt: archivedSales.lineAt,
   lineLength: archivedSales.lineLength,
+  membershipId: archivedSales.membershipId,
 };
 
 /** Position of an archived receipt, in the archive and in lists. */
