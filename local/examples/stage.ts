@@ -81,7 +81,8 @@ export async function createEndpoint({ api }: Stage, { key }: ExampleMerchant, u
 
 /** Writes the key file of a new wallet with USDC and SOL, in the form of solana-keygen. */
 export async function writeWallet({ chain, stateDir }: Stage, name: string, usdcUnits: bigint): Promise<{ address: string; file: string }> {
-  const file = join(stateDir, `${name}.json`);
+  // Examples that run after each other have wallets of one name.
+  const file = join(stateDir, `${name}-${randomBytes(4).toString('hex')}.json`);
   const { address } = await writeKeyFile(file);
   await chain.fund(address, usdcUnits);
   return { address, file };
