@@ -80,6 +80,7 @@ describe(`shop with ${PAYMENTS} payments`, () => {
     const { answer, rows } = await measure(() => browser.get(path));
     expect([path, answer.status]).toEqual([path, 200]);
     expect(gzipSync(answer.text).length).toBeLessThan(20 * 1024);
+    expect(gzipSync(/<style[^>]*>(.*?)<\/style>/s.exec(answer.text)![1]!).length).toBeLessThan(12 * 1024);
     expect(rows, worstOf(readings)).toBeLessThanOrEqual(rowsMax);
   });
 

@@ -114,15 +114,15 @@ describe('archived payment of a merged customer', () => {
     expect((await w.call('POST', `/v1/customers/${into}/merge`, { key: merchant.key, body: { from } })).status).toBe(200);
     const id = goes!.payment.payment_id as PaymentId;
     expect(await isArchived(w, id)).toBe(true);
-    const membershipsOf = async () => {
+    const readMemberships = async () => {
       const one = await w.call('GET', `/v1/payments/${id}`, { key: merchant.key });
       const { items } = (await w.call('GET', '/v1/payments', { key: merchant.key })).body;
       return [one.body, items.find(({ payment_id }: { payment_id: string }) => payment_id === id)].map((shown) => shown.membership_id);
     };
     const survivors = Array(2).fill(stays!.confirmed.membership_id);
-    expect(await membershipsOf()).toEqual(survivors);
+    expect(await readMemberships()).toEqual(survivors);
     await restoreArchived(ctxAt(w.env, 0), id);
-    expect(await membershipsOf()).toEqual(survivors);
+    expect(await readMemberships()).toEqual(survivors);
   });
 });
 
