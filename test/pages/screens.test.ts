@@ -196,6 +196,20 @@ describe('screens of the dashboard', () => {
     await close();
   });
 
+  it('signing out in one tab ends the other', async () => {
+    const { email } = await register(shop);
+    const { page, close } = await shop.visit('desktop');
+    await signIn(shop, page, email);
+    const other = await page.context().newPage();
+    await other.goto(`${shop.baseUrl}/dashboard/team`);
+    await seeHeading(other, 'Team');
+    await page.getByRole('button', { name: 'Sign out', exact: true }).click();
+    await page.waitForURL(/\/login/);
+    await other.getByRole('link', { name: 'Payments', exact: true }).click();
+    await other.waitForURL(/\/login\?next=%2Fdashboard%2Fpayments/);
+    await close();
+  });
+
   it('a merchant without JavaScript signs in, is refused, and invites', async () => {
     const { email } = await register(shop);
     const { page, close } = await shop.visit('phone', [], { javaScriptEnabled: false });
