@@ -32,12 +32,12 @@ async function signAndReturn(page: Page): Promise<void> {
   await follow(page, 'Continue where you were');
 }
 
-async function pay(product: Product): Promise<void> {
-  const { page, close } = await shop.visit('desktop', [{ signer: await shop.chain.newBuyer(100n * USDC) }]);
-  await page.goto(shop.urlOf(product));
-  await press(page, 'Pay with Test wallet');
-  await seeHeading(page, 'Paid');
-  await close();
+async function pay(product: Product): Promise<Visit> {
+  const buyer = await shop.visit('desktop', [{ signer: await shop.chain.newBuyer(100n * USDC) }]);
+  await buyer.page.goto(shop.urlOf(product));
+  await press(buyer.page, 'Pay with Test wallet');
+  await seeHeading(buyer.page, 'Paid');
+  return buyer;
 }
 
 /** Waits until the page shows this text, and loads it again meanwhile as a person does. */
@@ -132,9 +132,9 @@ describe('chores of a merchant, by clicks alone', () => {
     await close();
   });
 
-  it('a refund is signed by the wallet that was paid, and its payment shows it', async () => {
+  it('a refund is signed by the wallet that was paid, and its payment and the page of its buyer show it', async () => {
     const product = await shop.sell();
-    await pay(product);
+    const buyer = await pay(product);
     const { page, offences, shoot, close } = await visitAs(shop.email);
     await follow(page, 'Payments');
     await page.locator('tbody th a').first().click();
@@ -149,6 +149,10 @@ describe('chores of a merchant, by clicks alone', () => {
     await seeDone(page, 'The payment shows the refund');
     await reloadUntil(page, '2.5 USDC');
     await shoot('67-refunded');
+    await buyer.page.reload();
+    await buyer.page.getByText('2.50 USDC came back to your wallet.').waitFor();
+    expect(await findViolations(buyer.page)).toEqual([]);
+    await buyer.close();
     expect(offences).toEqual([]);
     await close();
   });

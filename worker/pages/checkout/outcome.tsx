@@ -20,6 +20,9 @@ export function Confirmed(props: PanelProps<PageAt<'confirmed'>>) {
       <Paid {...props} />
       <Entry {...props} />
       {status.overpaid && <p class="quiet">{say('overpaid', { amount: formatMoney(facts.locale, status.overpaid) })}</p>}
+      {status.refunded?.map(({ amount }) => (
+        <p>{say('refunded', { amount: formatMoney(facts.locale, amount) })}</p>
+      ))}
       {redirectUrl && (
         <a class="button" href={redirectUrl} rel="noreferrer">
           {facts.buttonLabel ?? say('continueTo', { host: hostOf(redirectUrl) })}

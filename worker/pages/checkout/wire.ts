@@ -36,6 +36,7 @@ export interface PaymentStatus {
   memo: string;
   price_quote?: { rate: string; expires_at: string };
   overpaid?: Amount;
+  refunded?: { amount: Amount }[];
   seen?: SeenMoney[];
   tx_signature?: string;
   receipt_id?: string;
