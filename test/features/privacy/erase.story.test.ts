@@ -120,9 +120,13 @@ describe('POST /v1/customers/{customer_id}/erase', () => {
     for (let round = 0; round < 2; round++) {
       expect((await stateOf()).status).toBe(404);
       expect((await consume()).status).toBe(403);
+      await write('POST', `products/${product.product_id}/handoffs`, { customer_ref: ref });
+      const named = (await stateOf()).body;
+      expect(named.products).toEqual([]);
       await buy({ email: 'again@example.com' });
       const { body } = await stateOf();
       expect(body.products).toMatchObject([{ access: true }]);
+      expect(body.customer_id).toBe(named.customer_id);
       expect(ids).not.toContain(body.customer_id);
       ids.push(body.customer_id);
       const { items } = await get(`customers?customer_ref=${ref}`);

@@ -99,8 +99,8 @@ describe('archived payments of a membership', () => {
   });
 });
 
-describe('archived payment of a merged customer', () => {
-  it('it belongs to the membership of the survivor, in the archive and restored', async () => {
+describe('archived payment of a customer that is merged', () => {
+  async function open() {
     const w = await newReferenceWorld();
     const merchant = await w.merchant();
     const product = await w.product(merchant, { access_period_days: 30 });
@@ -110,19 +110,37 @@ describe('archived payment of a merged customer', () => {
     await w.purchase(product, await w.chain.wallet());
     await w.sweepAlone('analytics');
     await grow(w);
-    const [into, from] = ['stays', 'goes'].map((customerRef) => customerIdOf(merchant.userId, true, { customerRef }));
-    expect((await w.call('POST', `/v1/customers/${into}/merge`, { key: merchant.key, body: { from } })).status).toBe(200);
     const id = goes!.payment.payment_id as PaymentId;
     expect(await isArchived(w, id)).toBe(true);
+    const [into, from] = ['stays', 'goes'].map((customerRef) => customerIdOf(merchant.userId, true, { customerRef }));
+    const merge = async () =>
+      expect((await w.call('POST', `/v1/customers/${into}/merge`, { key: merchant.key, body: { from } })).status).toBe(200);
     const readMemberships = async () => {
       const one = await w.call('GET', `/v1/payments/${id}`, { key: merchant.key });
       const { items } = (await w.call('GET', '/v1/payments', { key: merchant.key })).body;
       return [one.body, items.find(({ payment_id }: { payment_id: string }) => payment_id === id)].map((shown) => shown.membership_id);
     };
-    const survivors = Array(2).fill(stays!.confirmed.membership_id);
+    return { w, id, merge, readMemberships, survivors: Array(2).fill(stays!.confirmed.membership_id) };
+  }
+
+  it('it belongs to the membership of the survivor, in the archive and restored', async () => {
+    const { w, id, merge, readMemberships, survivors } = await open();
+    await merge();
     expect(await readMemberships()).toEqual(survivors);
     await restoreArchived(ctxAt(w.env, 0), id);
-    expect(await readMemberships()).toEqual(survivors);
+    expect([await isArchived(w, id), await readMemberships()]).toEqual([false, survivors]);
+  });
+
+  it('a merge during its restore wins, and the next try restores it', async () => {
+    const { w, id, merge, readMemberships, survivors } = await open();
+    const get = async (key: string, options: R2GetOptions) => {
+      await merge();
+      return w.env.ARCHIVE!.get(key, options);
+    };
+    await restoreArchived(ctxAt({ ...w.env, ARCHIVE: { get } as unknown as R2Bucket }, 0), id);
+    expect([await isArchived(w, id), await readMemberships()]).toEqual([true, survivors]);
+    await restoreArchived(ctxAt(w.env, 0), id);
+    expect([await isArchived(w, id), await readMemberships()]).toEqual([false, survivors]);
   });
 });
 

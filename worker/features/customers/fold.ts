@@ -3,7 +3,7 @@ import { MINUTE } from '#core/time.ts';
 import { type NewBuyers, planSellers } from '#features/buyer-sign-in/sellers.ts';
 import type { Db } from '#platform/context.ts';
 import type { Write } from '#platform/db/commit.ts';
-import { UNMERGED } from '#platform/db/search/new-customer.ts';
+import { newCustomerRow } from '#platform/db/search/new-customer.ts';
 import type { CustomerRow } from '#platform/db/tables/entitlements.ts';
 import type { StoredEvent } from '#platform/db/tables/events.ts';
 import { happenedAt } from '#rules/access/erased-customer.ts';
@@ -167,27 +167,12 @@ export const parseTotals = (totals: CustomerRow['totals']): Counts =>
   Object.fromEntries(Object.entries(totals).map(([name, value]) => [name, BigInt(value)]));
 
 /** Row after a sighting. Null if it would not differ, but for the time of the last one within a minute. */
-function rowAfter(known: CustomerRow | null, { id, customer, merchantId, livemode, hasPaid: _, ...seen }: Sighting): CustomerRow | null {
-  const key =
-    'customerRef' in customer
-      ? { customerRef: customer.customerRef, walletAddress: null }
-      : { customerRef: null, walletAddress: customer.walletAddress };
-  const lastAt = Math.max(seen.shownAt, seen.firstAt);
+function rowAfter(known: CustomerRow | null, { id, customer, merchantId, livemode, ...seen }: Sighting): CustomerRow | null {
   if (!known)
     return {
-      ...{
-        id,
-        merchantId: merchantId as CustomerRow['merchantId'],
-        livemode,
-        ...key,
-        email: null,
-        name: null,
-        company: null,
-        metadata: {},
-        ...UNMERGED,
-      },
+      ...newCustomerRow({ merchantId, livemode, now: seen.firstAt }, id, customer),
       ...{ wallets: seen.wallets, emails: seen.emails, totals: storable(seen.counts) },
-      ...{ firstSeenAt: seen.firstAt, lastSeenAt: lastAt, createdAt: seen.firstAt, updatedAt: seen.firstAt, version: 1 },
+      lastSeenAt: Math.max(seen.shownAt, seen.firstAt),
     };
   const isSame = Object.keys(seen.counts).length === 0 && hasAll(known.wallets, seen.wallets) && hasAll(known.emails, seen.emails);
   if (isSame && seen.shownAt < known.lastSeenAt + SEEN_EVERY_MS) return null;

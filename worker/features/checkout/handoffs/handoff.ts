@@ -7,11 +7,12 @@ import { MINUTE, SECOND, unixSeconds } from '#core/time.ts';
 import { findActiveListing, findOrphan, getProduct, type Listing } from '#features/products/product.ts';
 import { requireWallet } from '#platform/chain/payees.ts';
 import type { Config, Ctx, Scope, Shard } from '#platform/context.ts';
-import { commitNew, type Write } from '#platform/db/commit.ts';
+import { commitNew } from '#platform/db/commit.ts';
 import { type StoreAnswer, withAnswer } from '#platform/db/once.ts';
-import { planNamedCustomer } from '#platform/db/search/new-customer.ts';
+import { ensureNamedCustomer } from '#platform/db/search/new-customer.ts';
 import type { Handoff } from '#platform/db/tables/checkout.ts';
 import type { Product } from '#platform/db/tables/products.ts';
+import type { Customer } from '#rules/balance.ts';
 import { findHandoff, insertHandoff } from '../sessions/store.ts';
 
 const PREFIX = 'ho_';
@@ -99,18 +100,16 @@ export async function createHandoff(
     createdAt: ctx.now,
   };
   const result = { token: newHandoffToken(secrets, product.id, handoff.id, expiresAt), product, expiresAt };
-  const writes = [insertHandoff(ctx.db, handoff), ...(await planCustomer(ctx, input))];
+  const writes = [insertHandoff(ctx.db, handoff), ...keysOfBuyer(input).map((key) => ensureNamedCustomer(ctx, key))];
   const change = await withAnswer({ events: [], writes, result }, storeAnswer(result));
   return commitNew(ctx, change, () => findHandoff(ctx.db, handoff.id));
 }
 
-/** Plans the customer of a hand-off, so that the merchant can ask for its state before a sale. */
-const planCustomer = async (ctx: Scope, { customerRef, walletAddress }: HandoffInput): Promise<Write[]> =>
-  customerRef !== undefined
-    ? planNamedCustomer(ctx, { customerRef })
-    : walletAddress === undefined
-      ? []
-      : planNamedCustomer(ctx, { walletAddress });
+/** Customer that a hand-off names, if it does. */
+function keysOfBuyer({ customerRef, walletAddress }: HandoffInput): Customer[] {
+  if (customerRef !== undefined) return [{ customerRef }];
+  return walletAddress === undefined ? [] : [{ walletAddress }];
+}
 
 /** Verifies a token without loading the hand-off. Throws 403 handoff_secret_mismatch, 503 handoff_not_configured. */
 export function verifyHandoff(config: Config, productId: ProductId, token: string): NamedHandoff {

@@ -7,7 +7,7 @@ import { namedProduct, productRef } from '#features/products/product-ref.ts';
 import { getOwnListing } from '#features/rails/product-rails.ts';
 import type { Ctx } from '#platform/context.ts';
 import { commitWithAnswer } from '#platform/db/once.ts';
-import { planNamedCustomer } from '#platform/db/search/new-customer.ts';
+import { ensureNamedCustomer } from '#platform/db/search/new-customer.ts';
 import type { PaymentSession } from '#platform/db/tables/checkout.ts';
 import { CustomerRef, Metadata } from '#platform/http/bodies/own-fields.ts';
 import { created, given, MoneyBody, PaymentUuid, ProductUuid, Timestamp } from '#platform/http/openapi.ts';
@@ -91,7 +91,7 @@ export const paymentSessionRoutes = routes('Checkout', 'products').write({
     };
     const listing = await getOwnListing(scope, namedProduct(body, 'body'));
     const planned = await planPaymentSession(scope, listing, input);
-    const named = input.customerRef === null ? [] : await planNamedCustomer(scope, { customerRef: input.customerRef });
+    const named = input.customerRef === null ? [] : [ensureNamedCustomer(scope, { customerRef: input.customerRef })];
     const result = { session: planned.result, slug: listing.product.slug };
     return commitWithAnswer(scope, { ...planned, writes: [...planned.writes, ...named], result }, storeAnswer);
   },

@@ -124,11 +124,13 @@ export async function restoreArchived(ctx: Shard, paymentId: PaymentId): Promise
   const archived = await db.select().from(archivedPayments).where(eq(archivedPayments.id, paymentId)).get();
   if (!archived) return;
   const [payment] = await loadArchivedBodies(ctx, [archived]);
-  const { archiveId, lineAt } = archived;
+  const { archiveId, lineAt, membershipId } = archived;
   const isArchivedRow = and(
     eq(archivedSales.paymentId, paymentId),
     eq(archivedSales.archiveId, archiveId),
     eq(archivedSales.lineAt, lineAt),
+    // A merge moves the payment to another membership.
+    membershipId === null ? isNull(archivedSales.membershipId) : eq(archivedSales.membershipId, membershipId),
   );
   // The row remains that of the receipt.
   const ofReceipt = {
