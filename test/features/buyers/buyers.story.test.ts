@@ -231,21 +231,18 @@ describe('purchases that a proof opens', () => {
 
   it('sellers that give access show after those that were paid, and never displace them', async () => {
     const wallet = await w.chain.wallet();
-    const grant = (merchant: Merchant, { product_id }: Body) =>
-      w.call('POST', '/v1/access/entitlements/grant', {
-        key: merchant.key,
-        body: { product_id, customer: { wallet_address: wallet.address }, units: 5, reason: 'a gift' },
-        headers: { 'Idempotency-Key': crypto.randomUUID() },
-      });
+    const create = async ({ key }: Merchant, path: string, body: object) =>
+      (await w.call('POST', `/v1/${path}`, { key, body, headers: { 'Idempotency-Key': crypto.randomUUID() } })).status;
+    const customer = { wallet_address: wallet.address };
     for (const [merchant, product] of [
       [ada, weather],
       [eve, maps],
     ] as const) {
       const storeCopy = await watchCopy(w, merchant, product.product_id, { walletAddress: wallet.address });
       // Makes the row of the customer, which is no sighting of the buyer.
-      const body = { wallet_address: wallet.address };
-      await w.call('POST', `/v1/products/${product.product_id}/handoffs`, { key: merchant.key, body });
-      expect((await grant(merchant, product)).status).toBe(200);
+      const { product_id } = product;
+      expect(await create(merchant, `products/${product_id}/handoffs`, customer)).toBe(201);
+      expect(await create(merchant, 'access/entitlements/grant', { product_id, customer, units: 5, reason: 'a gift' })).toBe(200);
       await storeCopy();
     }
     const sellers = async () => (await read(await asWallet(wallet), '')).body.sellers.map(({ account_id }: Body) => account_id);
