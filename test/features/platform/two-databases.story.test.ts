@@ -183,11 +183,13 @@ describe('two merchants in two databases', () => {
 
   it('every id in the row of a merchant has the partition of the merchant', async () => {
     let read = 0;
+    // A hash of sixteen bytes has the form of a UUID by chance.
+    const hashes = "('buyer_key')";
     for (const database of databases) {
       const columns = await rows<{ table: string; column: string }>(
         database,
         `SELECT m.name AS "table", c.name AS "column" FROM sqlite_master m, pragma_table_info(m.name) c WHERE m.type = 'table' AND m.name NOT GLOB '_cf_*'
-          AND c.type = 'BLOB' AND EXISTS (SELECT 1 FROM pragma_table_info(m.name) WHERE name = 'merchant_id')`,
+          AND c.type = 'BLOB' AND c.name NOT IN ${hashes} AND EXISTS (SELECT 1 FROM pragma_table_info(m.name) WHERE name = 'merchant_id')`,
       );
       for (const { table, column } of columns) {
         const isId = `length(${column}) = 16 AND hex(${column}) GLOB '????????????7???[89AB]???????????????'`;
