@@ -1,4 +1,4 @@
-import { SECOND } from '#core/time.ts';
+import { MINUTE, SECOND } from '#core/time.ts';
 import { type Node, type RpcAnswer, type RpcCall, type Unavailable, unavailable } from './node.ts';
 
 export interface Confirmed {
@@ -18,6 +18,15 @@ interface Status {
   confirmationStatus: string;
   err: unknown;
 }
+
+/** Blocks for which a blockhash is valid. */
+export const BLOCKHASH_LIFE = 150;
+
+/** Time in which a transaction lands, or never does. Longer than a blockhash lives at normal speed, for where the height is unknown. */
+export const LANDS_WITHIN_MS = 2 * MINUTE;
+
+/** Last height for a transaction that was valid at `height`. The node that gave its blockhash may be ahead by the life of one. */
+export const lastHeightFrom = (height: number): number => height + 2 * BLOCKHASH_LIFE;
 
 /** Absence must be proven again after this time: one incomplete answer of a node is no proof. */
 export const DOUBT_MS = 30 * SECOND;

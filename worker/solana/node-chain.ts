@@ -3,13 +3,12 @@ import { Memory } from '#core/isolate/memory.ts';
 import { TOKEN_PROGRAM } from './assets.ts';
 import type { Chain, ChainAccount } from './chain.ts';
 import type { Lifetime } from './checkout-transaction.ts';
-import { type Confirmed, fetchFinality, statusesCall } from './finality.ts';
+import { type Confirmed, fetchFinality, lastHeightFrom, statusesCall } from './finality.ts';
 import { Node, type RpcAnswer, type RpcCall, type Unavailable, unavailable } from './node.ts';
 import { type Broadcast, readBroadcast, readSightings, readStatuses, type Sighting, type Sightings, sightingOf } from './node-answers.ts';
 import { type AccountFacts, PAYEE_DATA } from './payee.ts';
 import { type Bounds, boundsOf, CLOCK_SECONDS, CLOCK_SYSVAR, readListed, type SignatureListing } from './signature-list.ts';
 
-const BLOCKHASH_LIFE = 150;
 const PATIENCE = { timeoutMs: 8000, attempts: 2 };
 const HEALTH_TIMEOUT_MS = 2000;
 const HEALTH_FOR_MS = 3000;
@@ -152,8 +151,7 @@ export class NodeChain implements Chain {
   }
 
   /**
-   * Simulates the transaction in one round trip and returns the height past which it can never land. A blockhash lives 150 blocks and is at
-   * most as young as this call.
+   * Simulates the transaction in one round trip and returns the height past which it can never land.
    */
   async simulate(
     wire: Uint8Array,
@@ -170,7 +168,7 @@ export class NodeChain implements Chain {
       return simulated.error.code === -32602 ? { kind: 'failed', reason: simulated.error.message } : unavailable(simulated.error.message);
     const { err } = (simulated.result as { value: { err: unknown } }).value;
     if (err !== null) return { kind: 'failed', reason: JSON.stringify(err).slice(0, 200) };
-    return { kind: 'passed', lastValidBlockHeight: (height.result as number) + BLOCKHASH_LIFE };
+    return { kind: 'passed', lastValidBlockHeight: lastHeightFrom(height.result as number) };
   }
 
   async balanceOf(address: string): Promise<{ kind: 'balance'; lamports: number } | Unavailable> {

@@ -1,7 +1,7 @@
 import { getCompiledTransactionMessageDecoder, getTransactionDecoder } from '@solana/kit';
 import { base58 } from '#core/encoding.ts';
 import type { Chain } from '#solana/chain.ts';
-import type { Confirmed, Finality } from '#solana/finality.ts';
+import { BLOCKHASH_LIFE, type Confirmed, type Finality, lastHeightFrom } from '#solana/finality.ts';
 import type { Sighting } from '#solana/node-answers.ts';
 import {
   type ChainTransaction,
@@ -12,7 +12,6 @@ import {
   type TokenTransfer,
 } from '#solana/transaction.ts';
 
-const BLOCKHASH_LIFE = 150n;
 const present = <T>(value: T | null): value is T => value !== null;
 
 /** Chain in a map: every sent transaction lands, every payer has the money, and every token account exists. No node is involved. */
@@ -39,7 +38,7 @@ export class MemoryChain implements Chain {
   });
   prepare = async (tokenAccounts: readonly string[]) => ({
     kind: 'ready' as const,
-    lifetime: { blockhash: this.#blockhash, lastValidBlockHeight: BigInt(this.#slot) + BLOCKHASH_LIFE },
+    lifetime: { blockhash: this.#blockhash, lastValidBlockHeight: BigInt(this.#slot + BLOCKHASH_LIFE) },
     exists: tokenAccounts.map(() => true),
   });
   accountOf = async () => ({ kind: 'found' as const, account: null });
@@ -49,7 +48,7 @@ export class MemoryChain implements Chain {
     accounts: addresses.map(() => null),
   });
   balanceOf = async () => ({ kind: 'balance' as const, lamports: 10 ** 9 });
-  simulate = async () => ({ kind: 'passed' as const, lastValidBlockHeight: this.#slot + Number(BLOCKHASH_LIFE) });
+  simulate = async () => ({ kind: 'passed' as const, lastValidBlockHeight: lastHeightFrom(this.#slot) });
 
   listSignatures = async (address: string, { limit }: { limit: number }) => {
     const mentioning = [...this.transactions.values()].filter(({ lamportDeltas }) => lamportDeltas.has(address)).reverse();

@@ -132,12 +132,7 @@ async function sendAndWatch(ctx: Shard, settlement: Settlement, { anchor, ...opt
     : interpretSighting(ctx, settlement, last.sightings[0]!, last.finalHeight, anchor);
 }
 
-/** Margin past the estimated last valid block: this node may lag behind the one that issued the blockhash. */
-const MARGIN_BLOCKS = 150;
 const LATER_CHECK_MS = 10 * MINUTE;
-
-/** Returns the final height past which a settlement absent from the chain cannot land. */
-export const deadAfter = ({ lastValidBlockHeight }: Settlement): number => lastValidBlockHeight + MARGIN_BLOCKS;
 
 /**
  * Applies one reading of the chain. A settlement expires only if absent twice from a final chain past its blockhash. Even then it is
@@ -154,7 +149,7 @@ export async function interpretSighting(
   const { status, doubtedAt, failureReason } = settlement;
   const note = (seen: Parameters<typeof noteReading>[2]) =>
     commit(ctx, { events: [], writes: [noteReading(ctx.db, settlement, seen)], result: null });
-  const isGone = sighting.kind === 'not_found' && finalHeight !== null && finalHeight > deadAfter(settlement);
+  const isGone = sighting.kind === 'not_found' && finalHeight !== null && finalHeight > settlement.lastValidBlockHeight;
   if (status === 'failed') {
     if (isGone && ctx.now >= settlement.createdAt + DAY) await note({ nextCheckAt: null });
     return { status, reason: failureReason ?? 'unknown' };

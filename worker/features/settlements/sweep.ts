@@ -4,7 +4,7 @@ import type { Ctx, Shard } from '#platform/context.ts';
 import { forEach } from '#platform/db/commit.ts';
 import { emptyOrBound, type Swept } from '#platform/db/sweeps.ts';
 import type { Settlement } from '#platform/db/tables/settlements.ts';
-import { deadAfter, interpretSighting, toPaidPurchase } from './follow-through.ts';
+import { interpretSighting, toPaidPurchase } from './follow-through.ts';
 import { takeDueSettlements } from './store.ts';
 
 /** Maximum number of full transactions that a node returns at once. */
@@ -38,7 +38,7 @@ async function checkSettlements(ctx: Shard, due: Settlement[]): Promise<string |
     one.status === 'pending' && one.purpose !== 'facilitator' && !isKnown[i] && finalHeight <= one.lastValidBlockHeight;
   await forEach(ctx, due.filter(isUnsent), (settlement) => sendAgain(ctx, settlement), LANES);
   // The other settlements may be gone or in flight: too early to decide.
-  const decidable = due.filter((one, i) => isKnown[i] || isUnsent(one, i) || finalHeight > deadAfter(one));
+  const decidable = due.filter((one, i) => isKnown[i] || isUnsent(one, i) || finalHeight > one.lastValidBlockHeight);
   for (let i = 0; i < decidable.length; i += GROUP_MAX) {
     const group = decidable.slice(i, i + GROUP_MAX);
     const readings = await ctx.chain.findTransactions(group.map(({ txSignature }) => txSignature));

@@ -6,7 +6,7 @@ import { isAborted, type Write } from '#platform/db/commit.ts';
 import type { SandboxOutcome, SandboxTransaction } from '#platform/db/tables/sandbox.ts';
 import type { Chain, ChainAccount } from '#solana/chain.ts';
 import type { Lifetime } from '#solana/checkout-transaction.ts';
-import type { Confirmed, Finality } from '#solana/finality.ts';
+import { BLOCKHASH_LIFE, type Confirmed, type Finality, lastHeightFrom } from '#solana/finality.ts';
 import type { Broadcast, Sighting, Sightings } from '#solana/node-answers.ts';
 import type { Bounds, SignatureListing } from '#solana/signature-list.ts';
 import { parseTransaction } from '#solana/transaction.ts';
@@ -24,7 +24,6 @@ import {
 } from './simulated-blocks.ts';
 
 /** Blocks until a blockhash expires and until a block is final, as on the real clusters. */
-const BLOCKHASH_LIFE = 150;
 const FINAL_AFTER_MS = 13 * SECOND;
 const FINAL_AFTER_SLOTS = 32;
 const LAMPORTS = 1_000_000_000_000;
@@ -170,7 +169,7 @@ export class SimulatedChain implements Chain {
     if (problem !== null) return { kind: 'failed', reason: problem };
     const run = hasPrograms ? await this.ledger.run(signed) : null;
     if (run?.kind === 'failed') return { kind: 'failed', reason: run.reason };
-    return { kind: 'passed', lastValidBlockHeight: slotAt(this.#at.now) + BLOCKHASH_LIFE };
+    return { kind: 'passed', lastValidBlockHeight: lastHeightFrom(slotAt(this.#at.now)) };
   }
 
   async balanceOf(): Promise<{ kind: 'balance'; lamports: number }> {

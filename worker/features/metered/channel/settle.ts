@@ -9,6 +9,7 @@ import type { Settlement } from '#platform/db/tables/settlements.ts';
 import { poll } from '#platform/deadline.ts';
 import type { AcceptedVoucher } from '#rules/metered/channel.ts';
 import { associatedTokenAccount } from '#solana/checkout-transaction.ts';
+import { BLOCKHASH_LIFE } from '#solana/finality.ts';
 import type { Channel } from '#solana/programs/payment-channels/channel.ts';
 import { callSession, type OpenedSession } from '../session.ts';
 import { beginSettlement, findSettling } from '../store.ts';
@@ -122,9 +123,6 @@ async function draftSettlement(
   };
 }
 
-/** Blocks for which a blockhash is valid. */
-const LIFETIME_BLOCKS = 150;
-
 /**
  * Claims a settlement for the session. Returns false if it followed a pending one instead. Ignores a pending settlement that cannot land:
  * the channel is sealed, or is closing and the pending one is older than the close or its blockhash.
@@ -138,7 +136,7 @@ async function claimForSession(
   const before = (await findSettling(ctx.db, session))?.paymentId ?? null;
   const pending = before === null ? null : await findPendingSettlement(ctx.db, before);
   const isBeforeClosing = pending !== null && session.closingAt !== null && pending.createdAt < session.closingAt;
-  const isOutlived = pending !== null && settlement.lastValidBlockHeight > pending.lastValidBlockHeight + LIFETIME_BLOCKS;
+  const isOutlived = pending !== null && settlement.lastValidBlockHeight > pending.lastValidBlockHeight + BLOCKHASH_LIFE;
   // The grace period may be shorter than the proof that an outlived seal is lost, and the program accepts only one seal.
   const isPassedOver = channel?.status === 'sealed' || (channel?.status === 'closing' && (isBeforeClosing || isOutlived));
   if (pending && !isPassedOver) {

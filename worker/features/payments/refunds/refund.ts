@@ -1,20 +1,17 @@
 import { ApiError } from '#core/errors.ts';
 import { newId, newNonce, type PaymentId, type RefundId } from '#core/ids.ts';
 import { DECIMALS, formatAmount, type Money, parseAmount } from '#core/money.ts';
-import { MINUTE } from '#core/time.ts';
 import type { Scope, Shard } from '#platform/context.ts';
 import { isAborted, transact } from '#platform/db/commit.ts';
 import { type StoreAnswer, withAnswer } from '#platform/db/once.ts';
 import type { Payment, RefundRow } from '#platform/db/tables/payments.ts';
 import { NATIVE_MINT } from '#solana/assets.ts';
 import { buildCheckoutTransaction, deriveAccount, type Lifetime } from '#solana/checkout-transaction.ts';
+import { LANDS_WITHIN_MS } from '#solana/finality.ts';
 import { REFUND_MEMO } from '#solana/refund.ts';
 import { getPayment } from '../store.ts';
 import { loadWalks } from '../watch/candidate.store.ts';
 import { hasUnderWay, hasUnlapsed, insertRefund, noteLapsed, restoreArchived } from './store.ts';
-
-/** Validity of a prepared refund as shown to the merchant. Longer than a blockhash lives at normal cluster speed. */
-const LANDS_WITHIN_MS = 2 * MINUTE;
 
 export interface PreparedRefund {
   /** Unsigned, base64. */

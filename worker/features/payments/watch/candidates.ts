@@ -6,6 +6,7 @@ import { commit, type Write } from '#platform/db/commit.ts';
 import type { Candidate } from '#platform/db/tables/candidates.ts';
 import type { Payment } from '#platform/db/tables/payments.ts';
 import { sendJob } from '#platform/queues/send-jobs.ts';
+import { LANDS_WITHIN_MS } from '#solana/finality.ts';
 import { abortIfSentSince, hasSent, insertCandidate, insertFound, isCandidate, isInFlight, type NewCandidate } from './candidate.store.ts';
 
 export { dropRefused } from './candidate.store.ts';
@@ -24,12 +25,6 @@ export function nextCheck(attempt: number, ageMs: number): { delaySeconds: numbe
 /** Delay after which the sweep runs a due check, because its queue message is lost, not late. */
 export const SWEEP_PATIENCE_MS = MINUTE / 2;
 
-/**
- * Time a transaction can land after its broadcast: a blockhash lives 150 slots, about 90 s. Another transaction before that could pay
- * twice.
- */
-const IN_FLIGHT_MS = 2 * MINUTE;
-
 const inFlight = (): ApiError =>
   new ApiError('state_conflict', {
     detail: 'Another transaction of this payment may still land. Wait until it lands or expires, otherwise both would be paid.',
@@ -43,7 +38,7 @@ export async function requireNoSentInFlight(ctx: Shard, paymentId: PaymentId): P
   if (await isSending(ctx, paymentId)) throw inFlight();
 }
 
-export const isSending = (ctx: Shard, paymentId: PaymentId): Promise<boolean> => hasSent(ctx.db, paymentId, ctx.now - IN_FLIGHT_MS);
+export const isSending = (ctx: Shard, paymentId: PaymentId): Promise<boolean> => hasSent(ctx.db, paymentId, ctx.now - LANDS_WITHIN_MS);
 
 const newCandidate = (ctx: Ctx, paymentId: PaymentId, txSignature: string, origin: 'sent' | 'named'): NewCandidate => ({
   paymentId,
@@ -60,10 +55,10 @@ const queueCheck = (ctx: Shard, { paymentId, txSignature }: NewCandidate, delayS
   ctx.defer(sendJob(ctx, { kind: 'recheckCandidate', paymentId, txSignature, attempt: 0 }, delaySeconds));
 
 /** Aborts the batch while any transaction of the payment may still land, so that its signer is not asked to pay again. */
-export const abortIfInFlight = (ctx: Shard, paymentId: PaymentId): Write => abortIfSentSince(ctx, paymentId, ctx.now - IN_FLIGHT_MS);
+export const abortIfInFlight = (ctx: Shard, paymentId: PaymentId): Write => abortIfSentSince(ctx, paymentId, ctx.now - LANDS_WITHIN_MS);
 
 export async function requireNothingCanLand(ctx: Shard, paymentId: PaymentId): Promise<void> {
-  if (await isInFlight(ctx, paymentId, ctx.now - IN_FLIGHT_MS)) throw inFlight();
+  if (await isInFlight(ctx, paymentId, ctx.now - LANDS_WITHIN_MS)) throw inFlight();
 }
 
 /**
@@ -76,7 +71,7 @@ export async function rememberSent(
   txSignature: string,
 ): Promise<{ candidate: NewCandidate; isNew: boolean; canSend: boolean }> {
   const candidate = newCandidate(ctx, paymentId, txSignature, 'sent');
-  const rivalsSince = ctx.now - IN_FLIGHT_MS;
+  const rivalsSince = ctx.now - LANDS_WITHIN_MS;
   const { isNew, canSend, hasRival } = await insertCandidate(ctx, candidate, { rivalsSince });
   if (hasRival) throw inFlight();
   if (isNew) queueCheck(ctx, candidate, nextCheck(0, 0).delaySeconds);
