@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startReceiver } from '../support/servers/receiver.ts';
 import { findViolations } from './axe.ts';
 import { register, signIn } from './merchant.ts';
-import { follow, type Product, press, Shop, seeHeading, type Visit } from './shop.ts';
+import { follow, type Product, press, reloadUntil, Shop, seeHeading, type Visit } from './shop.ts';
 
 const USDC = 1_000_000n;
 const shop = new Shop();
@@ -38,15 +38,6 @@ async function pay(product: Product): Promise<Visit> {
   await press(buyer.page, 'Pay with Test wallet');
   await seeHeading(buyer.page, 'Paid');
   return buyer;
-}
-
-/** Waits until the page shows this text, and loads it again meanwhile as a person does. */
-async function reloadUntil(page: Page, text: string): Promise<void> {
-  const read = async () => {
-    await page.reload();
-    return page.locator('main').innerText();
-  };
-  await expect.poll(read, { timeout: 30_000, interval: 500 }).toContain(text);
 }
 
 describe('chores of a merchant, by clicks alone', () => {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { App } from '../support/people/authenticator-app.ts';
 import { findViolations } from './axe.ts';
 import { addAuthenticator, BUSINESS, PASSWORD, register, signIn } from './merchant.ts';
-import { follow, press, Shop, seeHeading } from './shop.ts';
+import { follow, press, reloadUntil, Shop, seeHeading } from './shop.ts';
 
 const shop = new Shop();
 beforeAll(() => shop.open(), 60_000);
@@ -40,6 +40,11 @@ const SCREENS = {
   ],
 } as const;
 
+/** Screens of the navigation, except the settings, which preview a brand by a script. */
+const NAMES =
+  'templates payments unmatched receipts customers subscriptions webhooks keys sandbox payouts billing support team log security';
+const PATHS = ['', '/templates/new', ...NAMES.split(' ').map((name) => `/${name}`)];
+
 describe('screens of the dashboard', () => {
   const visits = (['phone', 'desktop'] as const).flatMap((size) =>
     Object.keys(SCREENS).map((group) => [group as keyof typeof SCREENS, size] as const),
@@ -55,6 +60,26 @@ describe('screens of the dashboard', () => {
       expect([link, await findViolations(page)]).toEqual([link, []]);
       await shoot(`60-${link.toLowerCase().replaceAll(' ', '-')}`);
     }
+    expect(offences).toEqual([]);
+    await close();
+  });
+
+  it('a sandbox session and the subscription that it plays are without a finding of axe and fit every size', async () => {
+    const { email } = await register(shop);
+    const { page, offences, shoot, close } = await shop.visit('phone');
+    await signIn(shop, page, email);
+    await page.goto(`${shop.baseUrl}/dashboard/sandbox`);
+    await page.getByRole('combobox', { name: 'Scenario' }).selectOption('subscription authorized');
+    await page.getByRole('button', { name: 'Run' }).click();
+    await seeHeading(page, 'Sandbox session');
+    await reloadUntil(page, 'completed');
+    expect(await findViolations(page)).toEqual([]);
+    await shoot('66-sandbox-session');
+    await page.goto(`${shop.baseUrl}/dashboard/subscriptions?mode=sandbox`);
+    await page.locator('tbody th a').first().click();
+    await seeHeading(page, 'Subscription');
+    expect(await findViolations(page)).toEqual([]);
+    await shoot('67-subscription');
     expect(offences).toEqual([]);
     await close();
   });
@@ -208,6 +233,24 @@ describe('screens of the dashboard', () => {
     await other.getByRole('link', { name: 'Payments', exact: true }).click();
     await other.waitForURL(/\/login\?next=%2Fdashboard%2Fpayments/);
     await close();
+  });
+
+  it('screens say the same without JavaScript', async () => {
+    const product = await shop.sell();
+    const { page, close } = await shop.visit('desktop');
+    await signIn(shop, page, shop.email);
+    const plain = await shop.visit('desktop', [], { javaScriptEnabled: false });
+    await plain.page.context().addCookies(await page.context().cookies());
+    const read = async (by: typeof page, path: string) => {
+      expect((await by.goto(`${shop.baseUrl}/dashboard${path}`))?.status()).toBe(200);
+      return by.locator('main').innerText();
+    };
+    for (const path of [...PATHS, `/templates/${product.product_id}`]) {
+      const words = await read(page, path);
+      expect([path, await read(plain.page, path)]).toEqual([path, words]);
+    }
+    await close();
+    await plain.close();
   });
 
   it('a merchant without JavaScript signs in, is refused, and invites', async () => {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { getAddressEncoder, getBase64Encoder, getTransactionDecoder, type KeyPairSigner, signBytes } from '@solana/kit';
 import { build } from 'esbuild';
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
-import { inject } from 'vitest';
+import { expect, inject } from 'vitest';
 import { Api } from '../../local/cli/api.ts';
 import { type Bill, sign, WalletChain } from '../../local/demo/wallet.ts';
 import type { WalletPlan } from './page-wallet.ts';
@@ -96,6 +96,15 @@ async function bundleWallet(): Promise<string> {
     format: 'iife',
   });
   return outputFiles[0]!.text;
+}
+
+/** Waits until the page shows this text, and loads it again meanwhile as a person does. */
+export async function reloadUntil(page: Page, text: string): Promise<void> {
+  const read = async () => {
+    await page.reload();
+    return page.locator('main').innerText();
+  };
+  await expect.poll(read, { timeout: 30_000, interval: 500 }).toContain(text);
 }
 
 export class Shop {
