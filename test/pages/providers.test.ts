@@ -59,7 +59,7 @@ describe.each(['Google', 'GitHub'])('sign-in with %s', (title) => {
     const token = (await readSession(page))!;
     const { secret } = await shop.api.must<{ secret: string }>('POST', '/v1/account/totp', { credential: token });
     const app = new App(secret);
-    await shop.api.must('POST', '/v1/account/totp/confirm', { credential: token, body: { code: app.code(Date.now() - 30_000) } });
+    await shop.api.must('POST', '/v1/account/totp/confirm', { credential: token, body: { code: await app.codeBefore() } });
     await page.evaluate('sessionStorage.clear()');
     await page.goto(urlOf('/login'));
     await press(page, `Sign in with ${title}`);

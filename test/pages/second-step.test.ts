@@ -23,7 +23,7 @@ async function registerWithApp(): Promise<Guarded> {
   const { email, token } = await register(shop);
   const { secret } = await shop.api.must<{ secret: string }>('POST', '/v1/account/totp', { credential: token });
   const app = new App(secret);
-  const body = { code: app.code(Date.now() - 30_000) };
+  const body = { code: await app.codeBefore() };
   const { recovery_codes } = await shop.api.must<{ recovery_codes: string[] }>('POST', '/v1/account/totp/confirm', {
     credential: token,
     body,

@@ -1,5 +1,9 @@
 import { Secret, TOTP } from 'otpauth';
 
+const STEP_MS = 30_000;
+/** Longest time from a code to its check. */
+const CHECKED_WITHIN_MS = 3_000;
+
 /** Codes of a public implementation, as an authenticator app computes them. */
 export class App {
   readonly #totp: TOTP;
@@ -10,6 +14,16 @@ export class App {
 
   code(at = Date.now()): string {
     return this.#totp.generate({ timestamp: at });
+  }
+
+  /**
+   * Code of the step before, which sets the app up and leaves that of now unused. The service takes it until its own step ends, so it is made
+   * at the beginning of the next one if that is near.
+   */
+  async codeBefore(): Promise<string> {
+    const leftMs = STEP_MS - (Date.now() % STEP_MS);
+    if (leftMs < CHECKED_WITHIN_MS) await new Promise((resolve) => setTimeout(resolve, leftMs));
+    return this.code(Date.now() - STEP_MS);
   }
 
   /** Code that is none of the accepted ones around now. */

@@ -4,12 +4,13 @@ import { App } from './authenticator-app.ts';
 
 type Options = { key?: string; body?: object; headers?: Record<string, string>; env?: World['env'] };
 
-/** Sets up an authenticator app. `at`: instant of the code that confirms it and uses up its step. */
-export async function addApp(w: World, token: string, at = Date.now() - 30_000): Promise<{ app: App; codes: string[] | undefined }> {
+/** Sets up an authenticator app. `at`: instant of the code that confirms it and uses up its step, if not the step before. */
+export async function addApp(w: World, token: string, at?: number): Promise<{ app: App; codes: string[] | undefined }> {
   const begun = await w.call('POST', '/v1/account/totp', { key: token });
   if (begun.status !== 201) throw new Error(JSON.stringify(begun.body));
   const app = new App(begun.body.secret);
-  const confirmed = await w.call('POST', '/v1/account/totp/confirm', { key: token, body: { code: app.code(at) } });
+  const code = at === undefined ? await app.codeBefore() : app.code(at);
+  const confirmed = await w.call('POST', '/v1/account/totp/confirm', { key: token, body: { code } });
   if (confirmed.status !== 200) throw new Error(JSON.stringify(confirmed.body));
   return { app, codes: confirmed.body.recovery_codes };
 }
