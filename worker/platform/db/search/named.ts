@@ -99,8 +99,8 @@ function lookupsOf(owner: Owner, q: string, id: SQL, from: Named, by: { wallet?:
 
 /** SQL condition: the transaction begins with `q`. A claim of an archived payment has the ends of its signature alone. */
 function isClaimNamed(q: string): SQL {
-  const isWhole: boolean = isSignature(q);
-  return isWhole
+  const isComplete: boolean = isSignature(q);
+  return isComplete
     ? eq(txClaims.txKey, claimKeyOf(q))
     : and(begins(txClaims.txKey, q.slice(0, KEY_START_LENGTH)), or(isNull(txClaims.txSignature), begins(txClaims.txSignature, q)))!;
 }
