@@ -92,7 +92,7 @@ CREATE TABLE `archived_sales` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `archived_sales_payment_id_unique` ON `archived_sales` (`payment_id`);--> statement-breakpoint
 CREATE UNIQUE INDEX `archived_sales_receipt_id_unique` ON `archived_sales` (`receipt_id`);--> statement-breakpoint
-CREATE UNIQUE INDEX `archived_sales_by_nonce` ON `archived_sales` (`nonce`) WHERE nonce IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `archived_sales_by_nonce` ON `archived_sales` (`nonce`) WHERE nonce IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `archived_sales_by_owner` ON `archived_sales` (`owner`,`created_at`);--> statement-breakpoint
 CREATE INDEX `archived_sales_by_product` ON `archived_sales` (`owner`,`product_id`,`created_at`);--> statement-breakpoint
 CREATE INDEX `archived_sales_by_payer` ON `archived_sales` (`owner`,`payer`,`created_at`);--> statement-breakpoint
@@ -1391,7 +1391,8 @@ CREATE TABLE `subscription_plans` (
 CREATE INDEX `subscription_plans_of_product` ON `subscription_plans` (`product_id`,`created_at`);--> statement-breakpoint
 CREATE INDEX `subscription_plans_of_wallet` ON `subscription_plans` (`merchant_id`,`livemode`,`owner_wallet`);--> statement-breakpoint
 CREATE TABLE `tx_claims` (
-	`tx_signature` text NOT NULL,
+	`tx_key` text NOT NULL,
+	`tx_signature` text,
 	`livemode` integer DEFAULT true NOT NULL,
 	`kind` text NOT NULL,
 	`subject_id` blob NOT NULL,
@@ -1403,8 +1404,7 @@ CREATE TABLE `tx_claims` (
 	`next_check_at` integer DEFAULT 0,
 	`answered_by` text,
 	`identifier` text,
-	`created_at` integer NOT NULL,
-	PRIMARY KEY(`tx_signature`, `livemode`)
+	PRIMARY KEY(`tx_key`, `livemode`)
 ) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE UNIQUE INDEX `tx_claims_by_identifier` ON `tx_claims` (`identifier`,`livemode`) WHERE identifier IS NOT NULL;--> statement-breakpoint
@@ -1488,7 +1488,7 @@ CREATE VIEW `readable_payments` AS SELECT lower(substr(hex(id), 1, 8) || '-' || 
 --> statement-breakpoint
 CREATE VIEW `readable_accounts` AS SELECT lower(substr(hex(id), 1, 8) || '-' || substr(hex(id), 9, 4) || '-' || substr(hex(id), 13, 4) || '-' || substr(hex(id), 17, 4) || '-' || substr(hex(id), 21)) AS id, email, status, plan, created_at FROM accounts JOIN persons USING (id);
 --> statement-breakpoint
-CREATE VIEW `readable_claims` AS SELECT tx_signature, livemode, kind, lower(substr(hex(subject_id), 1, 8) || '-' || substr(hex(subject_id), 9, 4) || '-' || substr(hex(subject_id), 13, 4) || '-' || substr(hex(subject_id), 17, 4) || '-' || substr(hex(subject_id), 21)) AS subject_id, confirmed_at, final_at, dropped_at, created_at FROM tx_claims;
+CREATE VIEW `readable_claims` AS SELECT tx_key, tx_signature, livemode, kind, lower(substr(hex(subject_id), 1, 8) || '-' || substr(hex(subject_id), 9, 4) || '-' || substr(hex(subject_id), 13, 4) || '-' || substr(hex(subject_id), 17, 4) || '-' || substr(hex(subject_id), 21)) AS subject_id, confirmed_at, final_at, dropped_at FROM tx_claims;
 --> statement-breakpoint
 -- Rows of all events. `substr(id, 15)` of an act is the key of its unique index. Positions are digits of Crockford's base 32.
 CREATE VIEW `events` AS SELECT a.seq * 32 + j.key AS seq, a.id || substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', j.key + 1, 1) AS id, a.merchant_id, a.livemode, j.value AS type, hex(a.body) AS body, a.request_id, a.created_at, a.fanned_out_at, a.seq AS act_seq, substr(a.id, 15) AS act_key, a.rare_type AS act_rare_type FROM acts a JOIN json_each('[' || a.types || ']') j;

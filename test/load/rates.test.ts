@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { sweepFinality } from '#features/finality/watch.ts';
 import { newCtx } from '#platform/context.ts';
 import { distantDatabase } from '../support/faults/faults.ts';
-import { multiply } from '../support/fixtures/multiply.ts';
+import { claimKeyOfSql, multiply } from '../support/fixtures/multiply.ts';
 import { consumer, deliveries, emit, type Habit, received } from '../support/people/consumer.ts';
 import { SOAK } from '../support/runner/env.ts';
 import { AttemptQueues, JOBS_BATCH, pause } from '../support/runner/queues.ts';
@@ -40,7 +40,11 @@ describe('finality of payments', () => {
       tx_signature: like.signature,
       membership_id: 'NULL',
     });
-    await multiply(w.env.DB, 'tx_claims', 'subject_id', id, COUNT, { subject_id: many, tx_signature: like.signature });
+    await multiply(w.env.DB, 'tx_claims', 'subject_id', id, COUNT, {
+      subject_id: many,
+      tx_signature: like.signature,
+      tx_key: claimKeyOfSql(like.signature),
+    });
     await w.env.DB.prepare('DROP TABLE land').run();
     await w.env.DB.prepare('UPDATE tx_claims SET next_check_at = 1, confirmed_at = confirmed_at - 61000 WHERE next_check_at > 0').run();
     await w.chain.call('local_warp', 14);

@@ -4,6 +4,7 @@ import { actIdOf } from '#core/ids.ts';
 import { withFaults } from '../../support/faults/faults.ts';
 import { FIRST_CHECK, letTimePass, readOutcome, SECOND_PROOF, sweepUntilBelieved, watchOnce } from '../../support/faults/finality.ts';
 import { prepareOnEvents } from '../../support/fixtures/acts.ts';
+import { claimKeyOfSql } from '../../support/fixtures/multiply.ts';
 import { withObjectFaults } from '../../support/people/agent.ts';
 import { REPEATED, testEnv } from '../../support/runner/env.ts';
 import { type Merchant, World } from '../../support/world.ts';
@@ -17,7 +18,7 @@ async function confirmMany(w: World, buyer: KeyPairSigner, like: string, count: 
     return testEnv.DB.prepare(`INSERT INTO ${table} SELECT ${values} FROM ${table} WHERE ${key} = ?3`);
   };
   const payment = await copy('payments', 'id', { id: '?1', tx_signature: '?2', nonce: '?1', membership_id: 'NULL' });
-  const claim = await copy('tx_claims', 'subject_id', { tx_signature: '?2', subject_id: '?1' });
+  const claim = await copy('tx_claims', 'subject_id', { tx_key: claimKeyOfSql('?2'), tx_signature: '?2', subject_id: '?1' });
   const ids = Array.from({ length: count }, () => crypto.randomUUID());
   const signatures = await w.chain.landMany(buyer, ids);
   await testEnv.DB.batch(ids.flatMap((id, i) => [payment, claim].map((statement) => statement.bind(id, signatures[i], like))));

@@ -87,23 +87,20 @@ describe('hazards of a move', () => {
   it('a claim of another partition on the same transaction is neither overwritten nor deleted', async () => {
     const table = tableNamed('tx_claims');
     const claim = (database: D1Database, subject: string) =>
-      database
-        .prepare("INSERT INTO tx_claims (tx_signature, livemode, kind, subject_id, created_at) VALUES ('same', 1, 'payment', ?, 1)")
-        .bind(subject)
-        .run();
+      database.prepare("INSERT INTO tx_claims (tx_key, livemode, kind, subject_id) VALUES ('same', 1, 'payment', ?)").bind(subject).run();
     const other = `${merchant.userId.slice(0, 20)}fff${merchant.userId.slice(23)}`;
     await claim(DB_2, other);
     await createTriggers(sides().from, partition);
     await claim(DB, merchant.userId);
-    const claims = () => selectRows(DB_2, "SELECT subject_id FROM tx_claims WHERE tx_signature = 'same'");
+    const claims = () => selectRows(DB_2, "SELECT subject_id FROM tx_claims WHERE tx_key = 'same'");
     await copyPage(sides(), table, partition, '');
     expect(await claims()).toEqual([{ subject_id: other }]);
     expect((await listDifferent(sides(), partition)).join()).toContain('tx_claims: 1 rows and 0');
-    await DB.prepare("DELETE FROM tx_claims WHERE tx_signature = 'same'").run();
+    await DB.prepare("DELETE FROM tx_claims WHERE tx_key = 'same'").run();
     while ((await copyChanges(sides(), partition)) > 0);
     expect(await claims()).toEqual([{ subject_id: other }]);
     await dropTriggers(sides().from);
-    await DB_2.prepare("DELETE FROM tx_claims WHERE tx_signature = 'same'").run();
+    await DB_2.prepare("DELETE FROM tx_claims WHERE tx_key = 'same'").run();
   });
 
   it('a slug that goes from a copied product to one of a later page does not stop the copy', async () => {

@@ -1,6 +1,7 @@
 import { generateKeyPairSigner } from '@solana/kit';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { base58 } from '#core/encoding.ts';
+import { claimKeyOf } from '#platform/db/outcome.ts';
 import { newReferenceWorld } from '../../support/chain/own-reference.ts';
 import { REPEATED } from '../../support/runner/env.ts';
 import { rowsOf, withRowCount, worstOf } from '../../support/runner/rows-read.ts';
@@ -170,8 +171,8 @@ describe('payment candidates', REPEATED, () => {
 
   it('a transaction claimed in the sandbox still confirms its live session', async () => {
     const { id, signature } = await paid();
-    await w.env.DB.prepare("INSERT INTO tx_claims (tx_signature, livemode, kind, subject_id, created_at) VALUES (?1, 0, 'x402', ?2, 0)")
-      .bind(signature, crypto.randomUUID())
+    await w.env.DB.prepare("INSERT INTO tx_claims (tx_key, livemode, kind, subject_id) VALUES (?1, 0, 'x402', ?2)")
+      .bind(claimKeyOf(signature), crypto.randomUUID())
       .run();
     await w.sweepEach(PAYMENT_SWEEPS);
     expect(await w.eventTypes(id)).toEqual(CONFIRMED);

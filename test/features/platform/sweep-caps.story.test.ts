@@ -102,6 +102,7 @@ describe('rows that a sweep takes in a minute', () => {
     });
     await multiply(w.env.DB, 'tx_claims', 'tx_signature', sale.signature, times, {
       tx_signature: "'final-' || i",
+      tx_key: "'final-' || i",
       subject_id: "printf('01900000-0000-7000-8000-%012d', i)",
       final_at: 'NULL',
       next_check_at: '1',

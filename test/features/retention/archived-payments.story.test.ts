@@ -3,6 +3,7 @@ import { type AccountId, customerIdOf, type PaymentId } from '#core/ids.ts';
 import { listCarrying } from '#features/memberships/store.ts';
 import { restoreArchived } from '#features/payments/refunds/store.ts';
 import { hasPaidBefore } from '#features/settlements/store.ts';
+import { claimKeyOf, insertClaim } from '#platform/db/outcome.ts';
 import { newReferenceWorld } from '../../support/chain/own-reference.ts';
 import { bytesPerCopy, legibleRows } from '../../support/fixtures/full-size-data.ts';
 import { archiveAll, ctxAt } from '../../support/fixtures/old-books.ts';
@@ -10,9 +11,9 @@ import { asDuplicate, newAgent, newKey, openShop, sellToAgents, stall } from '..
 import type { Merchant, World } from '../../support/world.ts';
 
 /** Limit stated in the README. */
-const BYTES_MAX = 1_250;
-/** Bytes of its part of the object and of its timeline index, measured by `payment-bytes`. */
-const SUBJECT_BYTES = 70;
+const BYTES_MAX = 500;
+/** Bytes of its part of the object, measured by `payment-bytes`. */
+const SUBJECT_BYTES = 11;
 
 /** Makes every payment final, delivers every event, and archives all of it. */
 async function grow(w: World): Promise<void> {
@@ -77,6 +78,34 @@ describe('money for an archived payment', () => {
     expect([unseen.status, unseen.body.code]).not.toContain(500);
     await w.sweep();
     expect('unmatched' in (await view(payment.payment_id))).toBe(false);
+  });
+});
+
+describe('transaction of an archived payment', () => {
+  it('its claim has the ends of the signature, refuses another of its mode, and is found by signature and prefix', async () => {
+    const w = await newReferenceWorld();
+    const merchant = await w.merchant();
+    const product = await w.product(merchant);
+    const { payment, signature } = await w.purchase(product, await w.chain.wallet());
+    const other = await w.purchase(product, await w.chain.wallet());
+    await grow(w);
+    const key = claimKeyOf(signature);
+    expect(await w.env.DB.prepare('SELECT * FROM tx_claims WHERE tx_key = ?').bind(key).first()).toMatchObject({
+      ...{ kind: 'checkout', livemode: 1, tx_signature: null, slot: null, confirmed_at: null },
+      final_at: expect.any(Number),
+    });
+    const claim = (livemode: boolean) =>
+      insertClaim(w.db, { txSignature: signature, livemode, kind: 'x402', subjectId: crypto.randomUUID() }, null);
+    await expect((async () => await claim(true))()).rejects.toThrow();
+    await claim(false);
+    for (const q of [signature, signature.slice(0, 5), signature.slice(0, 40)]) {
+      const { body } = await w.call('GET', `/v1/payments?q=${q}`, { key: merchant.key });
+      const ids = body.items.map((item: { payment_id: string }) => item.payment_id);
+      expect(ids).toContain(payment.payment_id);
+      if (q.length > 5) expect(ids).not.toContain(other.payment.payment_id);
+    }
+    const { body: listed } = await w.call('GET', `/v1/payments?tx_signature=${signature}`, { key: merchant.key });
+    expect(listed.items.map((item: { payment_id: string }) => item.payment_id)).toEqual([payment.payment_id]);
   });
 });
 
@@ -190,7 +219,8 @@ describe('archived x402 payment', () => {
     };
     const { settlements, ...remaining } = rows;
     expect([settlements, ...Object.values(remaining).map(({ length }) => length)]).toEqual([[], 1, 1]);
-    const names = [body.payment_id, body.receipt_id, body.tx_signature, body.payer];
+    const { payer } = rows.archived_sales[0]!;
+    const names = [body.payment_id, body.receipt_id, claimKeyOf(body.tx_signature), payer as string];
     const bytes = await bytesPerCopy(w.env.DB, remaining, { names, times: 3000 });
     expect(
       Object.values(bytes).reduce((total, one) => total + one, SUBJECT_BYTES),

@@ -15,10 +15,10 @@ const FINAL_SECONDS = 14;
 export async function letTimePass(w: World, seconds: number): Promise<void> {
   await w.chain.call('local_warp', Math.min(seconds, FINAL_SECONDS));
   const earlier = (columns: string[]) => columns.map((column) => `${column} = ${column} - ${seconds * 1000}`).join();
-  const watched = ['next_check_at', 'doubted_at', 'dropped_at', 'created_at'];
+  const watched = ['next_check_at', 'doubted_at', 'dropped_at'];
   await testEnv.DB.batch([
     testEnv.DB.prepare(`UPDATE tx_claims SET ${earlier([...watched, 'confirmed_at'])} WHERE next_check_at > 0`),
-    testEnv.DB.prepare(`UPDATE unmatched_payments SET ${earlier(watched)} WHERE next_check_at > 0`),
+    testEnv.DB.prepare(`UPDATE unmatched_payments SET ${earlier([...watched, 'created_at'])} WHERE next_check_at > 0`),
   ]);
 }
 

@@ -4,6 +4,7 @@ import { verifyReceipt } from '#features/receipts/document.ts';
 import { loadArchivedReceipts, type Receipt } from '#features/receipts/receipt.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import type { StoredPayment } from '#platform/db/archive.ts';
+import { claimKeyOf } from '#platform/db/outcome.ts';
 import type { Finality } from '#solana/finality.ts';
 import { ANY_TIME, matchPayment, paidOutOf } from '#solana/match.ts';
 import type { ChainTransaction } from '#solana/transaction.ts';
@@ -28,7 +29,8 @@ export async function auditPayments(ctx: Ctx, sample: readonly AuditedPayment[])
   for (let from = 0; from < sample.length; from += GROUP_MAX) {
     const group = sample.slice(from, from + GROUP_MAX);
     const shown = await readTransactions(ctx, group);
-    findings.push(...group.map((one, i) => (one.isRead ? problemOf(one, shown[i]!, ctx.config.RECEIPT_KEYS) : UNKNOWN)));
+    const shownOf = ({ claim }: AuditedPayment) => shown.get(claim.txSignature ?? '') ?? UNKNOWN;
+    findings.push(...group.map((one) => (one.isRead ? problemOf(one, shownOf(one), ctx.config.RECEIPT_KEYS) : UNKNOWN)));
   }
   return findings;
 }
@@ -37,33 +39,40 @@ export async function readRecorded(ctx: Shard, { claim, payouts, ...rows }: Reco
   try {
     const [payment = null] = await loadArchivedBodies(ctx, rows.payment ? [rows.payment] : []);
     const [receipt = null] = await loadArchivedReceipts(ctx, rows.receipt ? [rows.receipt] : []);
-    return { claim, payment, receipt, payouts, isRead: true };
+    return { claim: payment ? completed(claim, payment) : claim, payment, receipt, payouts, isRead: true };
   } catch (error) {
     ctx.note(`payment ${claim.subjectId}: ${formatErrorChain(error)}`);
     return { claim, payment: null, receipt: null, payouts, isRead: false };
   }
 }
 
+/** Adds the signature to a claim that has its ends alone, because the payment is or was in the archive. */
+const completed = (claim: RecordedPayment['claim'], { txSignature, slot }: StoredPayment): RecordedPayment['claim'] =>
+  claim.txSignature === null && txSignature !== null && claimKeyOf(txSignature) === claim.txKey ? { ...claim, txSignature, slot } : claim;
+
 const problemOf = (recorded: AuditedPayment, seen: ChainTransaction | string, receiptKeys: string): ChainFinding =>
   recordProblem(recorded, receiptKeys) ?? (typeof seen === 'string' ? seen : chainProblem(recorded, seen));
 
-async function readTransactions(ctx: Ctx, group: readonly AuditedPayment[]): Promise<(ChainTransaction | string)[]> {
-  const claims = group.map(({ claim: { txSignature, slot } }) => ({ txSignature, slot }));
+/** Reads the transactions by their signatures, each or what is wrong with it. */
+async function readTransactions(ctx: Ctx, group: readonly AuditedPayment[]): Promise<Map<string, ChainTransaction | string>> {
+  const claims = group.flatMap(({ claim: { txSignature, slot } }) => (txSignature === null ? [] : [{ txSignature, slot }]));
+  if (claims.length === 0) return new Map();
   const answer = await ctx.chain.findTransactions(claims.map(({ txSignature }) => txSignature));
   if (answer.kind === 'unavailable') {
     ctx.note(`rpc: ${answer.reason}`);
-    return claims.map(() => UNKNOWN);
+    return new Map();
   }
   // A node may have lost its history, so a missing transaction needs the same proof as a reversal.
   const hidden = claims.filter((_, i) => answer.sightings[i]!.kind === 'not_found');
   const outcomes = hidden.length === 0 ? null : await ctx.chain.finalityOf(hidden);
   const outcomeOf = (claim: (typeof claims)[number]): Finality['kind'] =>
     outcomes?.kind === 'finality' ? (outcomes.finality[hidden.indexOf(claim)]?.kind ?? UNKNOWN) : UNKNOWN;
-  return claims.map((claim, i) => {
+  const seenAs = (claim: (typeof claims)[number], i: number): ChainTransaction | string => {
     const sighting = answer.sightings[i]!;
     if (sighting.kind === 'found') return sighting.transaction;
     return outcomeOf(claim) === 'absent' ? 'transaction_absent' : UNKNOWN;
-  });
+  };
+  return new Map(claims.map((claim, i) => [claim.txSignature, seenAs(claim, i)]));
 }
 
 function recordProblem({ claim, payment, receipt }: Omit<AuditedPayment, 'isRead' | 'payouts'>, receiptKeys: string): string | null {

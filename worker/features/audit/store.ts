@@ -54,15 +54,15 @@ export async function samplePayments(db: Db, cursor: string, count: number) {
     isNull(txClaims.droppedAt),
   );
   const page = (from: string, limit: number) => {
-    const near = sql`SELECT tx_signature FROM ${txClaims} WHERE livemode = 1 AND ${txClaims.txSignature} >= ${from} ORDER BY ${txClaims.txSignature} LIMIT ${CLAIMS_MAX}`;
+    const near = sql`SELECT tx_key FROM ${txClaims} WHERE livemode = 1 AND ${txClaims.txKey} >= ${from} ORDER BY ${txClaims.txKey} LIMIT ${CLAIMS_MAX}`;
     return db
       .select()
       .from(txClaims)
-      .where(and(sql`tx_signature IN (${near})`, isFinal))
-      .orderBy(asc(txClaims.txSignature))
+      .where(and(sql`tx_key IN (${near})`, isFinal))
+      .orderBy(asc(txClaims.txKey))
       .limit(limit);
   };
-  const claims = uniqueBy(await around(page, cursor, count), ({ txSignature }) => txSignature).slice(0, count);
+  const claims = uniqueBy(await around(page, cursor, count), ({ txKey }) => txKey).slice(0, count);
   if (claims.length === 0) return [];
   const among = (column: SQLiteColumn): SQL =>
     amongIds(
@@ -82,7 +82,7 @@ export async function samplePayments(db: Db, cursor: string, count: number) {
   return claims.map((claim) => {
     const payment = paid.find(({ id }) => id === claim.subjectId);
     return {
-      claim: { ...claim, txSignature: claimedTransaction(claim.txSignature) },
+      claim: { ...claim, txSignature: claim.txSignature && claimedTransaction(claim.txSignature) },
       payment: payment ?? oldPaid.find(({ id }) => id === claim.subjectId) ?? null,
       receipt:
         issued.find(({ id }) => id === payment?.receiptId) ?? oldIssued.find(({ paymentId }) => paymentId === claim.subjectId) ?? null,

@@ -23,9 +23,9 @@ export interface Source {
 export const CLAIMS_SOURCE: Source = {
   table: txClaims,
   subjectId: txClaims.subjectId,
-  key: txClaims.txSignature,
+  key: txClaims.txKey,
   kind: sql.raw('kind'),
-  confirmedAt: sql.raw('coalesce(confirmed_at, created_at)'),
+  confirmedAt: sql.raw('coalesce(confirmed_at, next_check_at)'),
   clockFilter: clockFilterForClaims,
 };
 

@@ -6,7 +6,7 @@ import type { Db, Scope, Shard } from '#platform/context.ts';
 import { amongIds, boundId, idOfText, jsonRows } from '#platform/db/among.ts';
 import { type ArchivedPayment, paymentOf, readLines, type StoredPayment } from '#platform/db/archive.ts';
 import { abortIfExists, abortUnlessChanged, type Write } from '#platform/db/commit.ts';
-import { insertClaim } from '#platform/db/outcome.ts';
+import { claimKeyOf, insertClaim } from '#platform/db/outcome.ts';
 import { type Listed, listPage, newestFirst, type PageRequest, rowsOf } from '#platform/db/page.ts';
 import { archivedPayments } from '#platform/db/tables/archives.ts';
 import { endedSessions, paymentSessions } from '#platform/db/tables/checkout.ts';
@@ -45,12 +45,17 @@ export async function findWithProduct(ctx: Shard, paymentId: PaymentId) {
   return product && { payment, ...product };
 }
 
-export const findSession = async (ctx: Shard, nonce: string): Promise<Payment | undefined> =>
-  (await ctx.db
+export async function findSession(ctx: Shard, nonce: string): Promise<Payment | undefined> {
+  const row = await ctx.db
     .select()
     .from(payments)
     .where(and(rowsOnChain(ctx, payments), eq(payments.nonce, nonce), sql`recovers_payment_id IS NULL AND reference <> ''`))
-    .get()) ?? findArchived(ctx, and(rowsOnChain(ctx, archivedPayments), eq(archivedPayments.nonce, nonce))!);
+    .get();
+  if (row) return row;
+  const archived = await findArchived(ctx, and(rowsOnChain(ctx, archivedPayments), eq(archivedPayments.nonce, nonce))!);
+  // The row in the archive has the end of the nonce alone.
+  return archived?.nonce === nonce ? archived : undefined;
+}
 
 export const insertPayment = (db: Db, payment: Payment): Write => db.insert(payments).values(payment);
 
@@ -67,7 +72,7 @@ export const claimTransaction = (
   { db, now }: Shard,
   payment: Payment,
   { txSignature, slot }: { txSignature: string; slot: number },
-): Write => insertClaim(db, { txSignature, livemode: payment.livemode, kind: 'checkout', subjectId: payment.id, createdAt: now }, slot);
+): Write => insertClaim(db, { txSignature, livemode: payment.livemode, kind: 'checkout', subjectId: payment.id }, { now, slot });
 
 /** Marks a session as paid by its recovered payment, unless another payment began since. */
 export const holdRecovered = (db: Db, { id, recoversPaymentId, paymentSessionId }: Payment): Write[] =>
@@ -97,7 +102,7 @@ export async function findArchived(ctx: Shard, isIt: SQL): Promise<StoredPayment
 
 /** Inserts unmatched money. Aborts the batch if the transaction has paid for something meanwhile, or the session was reduced to a stub. */
 export const insertUnmatched = (ctx: Shard, unmatched: Unmatched): Write[] => [
-  abortIfExists(ctx, txClaims, sql`tx_signature = ${unmatched.txSignature} AND livemode = ${unmatched.livemode}`),
+  abortIfExists(ctx, txClaims, sql`tx_key = ${claimKeyOf(unmatched.txSignature)} AND livemode = ${unmatched.livemode}`),
   abortIfExists(ctx, endedSessions, sql`id = ${boundId(unmatched.paymentId)}`),
   ctx.db.insert(unmatchedPayments).values(unmatched),
 ];

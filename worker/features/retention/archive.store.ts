@@ -6,7 +6,7 @@ import { eventsOf } from '#platform/db/acts/read.ts';
 import { amongIds, boundId, digitsField, digitsOf, idField, idOfText, jsonRows, setOfIds, textOfId } from '#platform/db/among.ts';
 import { ARCHIVED_VERSION_MAX, type StoredPayment, type StoredReceipt } from '#platform/db/archive.ts';
 import { abortIf, abortIfExists, abortUnlessChanged, type Write } from '#platform/db/commit.ts';
-import { isClaimOf } from '#platform/db/outcome.ts';
+import { claimKeyIn, isClaimOf } from '#platform/db/outcome.ts';
 import { nextNumber } from '#platform/db/partitions/numbers.ts';
 import { accounts } from '#platform/db/tables/accounts.ts';
 import {
@@ -21,10 +21,11 @@ import {
   RECEIPT_FIELDS,
 } from '#platform/db/tables/archives.ts';
 import { cursors } from '#platform/db/tables/candidates.ts';
-import { decodeId } from '#platform/db/tables/columns.ts';
+import { decodeId, endOfNonce, startOfAddress } from '#platform/db/tables/columns.ts';
 import { ACT_EVENTS_MAX, acts, type StoredEvent } from '#platform/db/tables/events.ts';
 import { type Payment, payments } from '#platform/db/tables/payments.ts';
 import { receipts } from '#platform/db/tables/receipts.ts';
+import { txClaims } from '#platform/db/tables/tx-claims.ts';
 
 /** Acts that fill an object, about two events each. */
 const FULL_ACTS = 100;
@@ -192,7 +193,7 @@ function moveReceipts(db: Db, owner: Owner, moved: ArchivedRow<StoredReceipt>[])
   }));
   return [
     db.insert(archivedSales).select(
-      sql`SELECT r.rowid, ${ownerNumber(owner)}, r.payment_id, r.product_id, r.payer,
+      sql`SELECT r.rowid, ${ownerNumber(owner)}, r.payment_id, r.product_id, ${startOfAddress(sql`r.payer`)},
           coalesce((SELECT p.created_at FROM payments p WHERE p.id = r.payment_id), r.created_at), ${nulls(PAYMENT_FIELDS)},
           r.id, r.is_paid_by_owner, r.seq, r.after_seq, r.product_name, ${LINE_POSITION}
         FROM ${jsonRows(rows)} JOIN receipts r ON r.id = ${idField('id')}
@@ -204,18 +205,19 @@ function moveReceipts(db: Db, owner: Owner, moved: ArchivedRow<StoredReceipt>[])
   ];
 }
 
-/** Adds each payment to the row of its receipt. */
+/** Adds each payment to the row of its receipt, and leaves of its claim what refuses another. */
 function movePayments(db: Db, owner: Owner, moved: ArchivedRow<StoredPayment>[]): Write[] {
   const rows = moved.map(({ row: { id, version }, ...position }) => ({ id, version, ...position }));
   const ids = setOfIds(rows.map(({ id }) => id));
   const ofPayment = Object.fromEntries(PAYMENT_FIELDS.map((field) => [field, sql.raw(`excluded.${archivedSales[field].name}`)]));
+  const isMoved = sql`id IN ${ids} AND EXISTS (SELECT 1 FROM archived_payments a WHERE a.id = payments.id)`;
   return [
     db
       .insert(archivedSales)
       .select(
         sql`SELECT (SELECT min(0, coalesce(min(row_number), 0)) FROM archived_sales) - 1 - j.key, ${ownerNumber(owner)}, p.id, p.product_id,
-          p.payer_wallet, p.created_at, p.membership_id, CASE WHEN p.reference <> '' THEN p.nonce END, p.customer_ref,
-          CASE WHEN p.customer_wallet <> p.payer_wallet THEN p.customer_wallet END, p.overpaid_amount, p.fee_amount,
+          ${startOfAddress(sql`p.payer_wallet`)}, p.created_at, p.membership_id, CASE WHEN p.reference <> '' THEN ${endOfNonce(sql`p.nonce`)} END, p.customer_ref,
+          CASE WHEN p.customer_wallet <> p.payer_wallet THEN ${startOfAddress(sql`p.customer_wallet`)} END, p.overpaid_amount, p.fee_amount,
           p.terms ->> 'accessPeriodDays', p.terms ->> 'periodEndsAt', p.asset, p.price_amount, p.terms ->> 'isMetered' IS NOT NULL, p.confirmed_at,
           ${LINE_POSITION}, ${nulls(RECEIPT_FIELDS)}
         FROM ${jsonRows(rows)} JOIN payments p ON p.id = ${idField('id')} AND p.version = j.value ->> 'version'
@@ -225,7 +227,13 @@ function movePayments(db: Db, owner: Owner, moved: ArchivedRow<StoredPayment>[])
         target: archivedSales.paymentId,
         set: { ...ofPayment, receiptArchiveId: sql`nullif(receipt_archive_id, excluded.archive_id)` },
       }),
-    db.delete(payments).where(sql`id IN ${ids} AND EXISTS (SELECT 1 FROM archived_payments a WHERE a.id = payments.id)`),
+    db
+      .update(txClaims)
+      .set({ txSignature: null, slot: null, confirmedAt: null })
+      .where(
+        sql`(tx_key, livemode) IN (SELECT ${claimKeyIn(payments.txSignature)}, livemode FROM ${payments} WHERE ${isMoved}) AND +subject_id IN ${ids}`,
+      ),
+    db.delete(payments).where(isMoved),
   ];
 }
 

@@ -7,6 +7,7 @@ import type { Db, Shard } from '#platform/context.ts';
 import { type ArchivePosition, paymentOf, readLines, type StoredPayment } from '#platform/db/archive.ts';
 import { abortIf, abortUnlessChanged, type Write } from '#platform/db/commit.ts';
 import {
+  claimKeyOf,
   freeIdentifier,
   freeLostIdentifier,
   identifierKey,
@@ -65,7 +66,9 @@ export async function findSettlement(ctx: Shard, txSignature: string): Promise<S
     .leftJoin(settlements, eq(settlements.paymentId, txClaims.subjectId))
     .leftJoin(payments, eq(payments.id, txClaims.subjectId))
     .leftJoin(archivedSales, sql`${archivedSales.paymentId} = ${txClaims.subjectId} AND ${archivedSales.archiveId} IS NOT NULL`)
-    .where(and(eq(txClaims.txSignature, txSignature), eq(txClaims.livemode, ctx.sandbox === null), inArray(txClaims.kind, AGENT_KINDS)))
+    .where(
+      and(eq(txClaims.txKey, claimKeyOf(txSignature)), eq(txClaims.livemode, ctx.sandbox === null), inArray(txClaims.kind, AGENT_KINDS)),
+    )
     .get();
   if (!found) return null;
   if (found.settlement) return found.settlement;
@@ -157,11 +160,11 @@ function moveIdentifier({ db }: Shard, settlement: Settlement, transition: 'sett
 
 /** Plans the claim. The insert fails if any merchant's request claimed this transaction before. */
 export const claimSettlement = (db: Db, settlement: Settlement): Write[] => {
-  const { txSignature, livemode, purpose, paymentId: subjectId, createdAt } = settlement;
+  const { txSignature, livemode, purpose, paymentId: subjectId } = settlement;
   const identifier = claimedIdentifier(settlement);
   return [
     ...(identifier === null ? [] : [freeLostIdentifier(db, identifier, livemode)]),
-    insertClaim(db, { txSignature, livemode, kind: KIND_OF[purpose], subjectId, createdAt, identifier }, null),
+    insertClaim(db, { txSignature, livemode, kind: KIND_OF[purpose], subjectId, identifier }, null),
     db.insert(settlements).values(settlement),
   ];
 };

@@ -218,9 +218,9 @@ async function recordOwnersCollection(ctx: Shard, row: AuthorizationRow, period:
     proof: { txSignature, slot, blockTime: blockTimeSeconds! * SECOND, payer, paidUnits, feePaidUnits: 0n },
     isOwners: true,
   });
-  const claim = { txSignature, livemode: row.livemode, kind: 'subscription' as const, subjectId: paymentId, createdAt: ctx.now };
+  const claim = { txSignature, livemode: row.livemode, kind: 'subscription' as const, subjectId: paymentId };
   try {
-    await commit(ctx, { ...renewed, writes: [insertClaim(ctx.db, claim, slot), ...renewed.writes] });
+    await commit(ctx, { ...renewed, writes: [insertClaim(ctx.db, claim, { now: ctx.now, slot }), ...renewed.writes] });
     return true;
   } catch (error) {
     // The transaction pays something else, or another sweep was faster.

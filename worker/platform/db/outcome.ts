@@ -37,7 +37,8 @@ export interface OutcomeHandler {
 /** Delay of the first check. The cluster finalizes a transaction in about thirteen seconds. */
 export const FINAL_AFTER_MS = MINUTE;
 
-type NewClaim = Pick<typeof txClaims.$inferInsert, 'txSignature' | 'subjectId' | 'createdAt' | 'identifier'> & {
+type NewClaim = Pick<typeof txClaims.$inferInsert, 'subjectId' | 'identifier'> & {
+  txSignature: string;
   kind: ClaimKind;
   livemode: boolean;
 };
@@ -48,18 +49,34 @@ type NewClaim = Pick<typeof txClaims.$inferInsert, 'txSignature' | 'subjectId' |
  */
 export const channelClaim = (txSignature: string, channelId: string): string => `${txSignature}:${channelId}`;
 export const claimedTransaction = (claim: string): string => claim.split(':')[0]!;
+
+/** Characters of a signature in the key of its claim: the first for searches, the last from the half that no signer can choose. */
+export const KEY_START_LENGTH = 6;
+const KEY_END_LENGTH = 14;
+
+/** Key of a claim: a fourth of the signature, so that a claim takes little for ever. For a channel's payout followed by the channel. */
+export function claimKeyOf(claim: string): string {
+  const txSignature = claimedTransaction(claim);
+  return txSignature.slice(0, KEY_START_LENGTH) + txSignature.slice(-KEY_END_LENGTH) + claim.slice(txSignature.length);
+}
+
+/** The same in SQL, for a signature. */
+export const claimKeyIn = (txSignature: SQLWrapper): SQL =>
+  sql`(substr(${txSignature}, 1, ${sql.raw(String(KEY_START_LENGTH))}) || substr(${txSignature}, ${sql.raw(String(-KEY_END_LENGTH))}))`;
+
 export const CLAIMED_TRANSACTION = sql.raw("substr(tx_signature, 1, instr(tx_signature || ':', ':') - 1)");
 
-/** SQL condition for the claim on what paid a subject. The claim on a channel's payout begins with the transaction. */
+/** SQL condition for the claim on what paid a subject. The key of the claim on a channel's payout begins with that of the transaction. */
 export const isClaimOf = (subject: { id: SQLWrapper | string; livemode: SQLWrapper | boolean; txSignature: SQLWrapper | string }): SQL => {
-  const [from, to] = [sql`${subject.txSignature}`, sql`${subject.txSignature} || ';'`];
+  const key = typeof subject.txSignature === 'string' ? sql`${claimKeyOf(subject.txSignature)}` : claimKeyIn(subject.txSignature);
   const livemode = typeof subject.livemode === 'boolean' ? sql.raw(`${Number(subject.livemode)}`) : subject.livemode;
-  return sql`tx_claims.tx_signature >= ${from} AND tx_claims.tx_signature < ${to} AND tx_claims.livemode = ${livemode} AND tx_claims.subject_id = ${typeof subject.id === 'string' ? boundId(subject.id) : subject.id}`;
+  return sql`tx_claims.tx_key >= ${key} AND tx_claims.tx_key < ${key} || ';' AND tx_claims.livemode = ${livemode} AND tx_claims.subject_id = ${typeof subject.id === 'string' ? boundId(subject.id) : subject.id}`;
 };
 
 export const subjectsOfTransaction = (txSignature: string, modes: readonly boolean[]): SQL => {
-  const isIn = sql`livemode IN (${sql.raw(modes.map(Number).join(', '))}) AND tx_signature = ${txSignature} AND tx_signature IS NOT NULL`;
-  return sql`SELECT subject_id, kind FROM tx_claims WHERE ${isIn} UNION ALL SELECT payment_id, 'metered' FROM channel_payouts WHERE ${isIn}`;
+  const isIn = sql`livemode IN (${sql.raw(modes.map(Number).join(', '))})`;
+  const isPayout = sql`${isIn} AND tx_signature = ${txSignature} AND tx_signature IS NOT NULL`;
+  return sql`SELECT subject_id, kind FROM tx_claims WHERE ${isIn} AND tx_key = ${claimKeyOf(txSignature)} UNION ALL SELECT payment_id, 'metered' FROM channel_payouts WHERE ${isPayout}`;
 };
 
 /** Beginning of the keys under which a merchant's claims hold an identifier. */
@@ -90,8 +107,8 @@ export async function hasOtherClaim(
     isNotNull(txClaims.identifier),
     sql`NOT (${isLost})`,
   );
-  const [claim] = await db.select({ txSignature: txClaims.txSignature }).from(txClaims).where(isIts);
-  return claim !== undefined && claim.txSignature !== txSignature;
+  const [claim] = await db.select({ key: txClaims.txKey }).from(txClaims).where(isIts);
+  return claim !== undefined && claim.key !== claimKeyOf(txSignature);
 }
 
 /** Frees the identifier of a failed payment. */
@@ -99,7 +116,7 @@ export const freeIdentifier = (db: Db, claim: Pick<NewClaim, 'txSignature' | 'li
   db
     .update(txClaims)
     .set({ identifier: null })
-    .where(and(eq(txClaims.txSignature, claim.txSignature), eq(txClaims.livemode, claim.livemode)));
+    .where(and(eq(txClaims.txKey, claimKeyOf(claim.txSignature)), eq(txClaims.livemode, claim.livemode)));
 
 /** Binds the identifier again of a payment that failed and is on the chain after all, unless another payment took it meanwhile. */
 export const takeBackIdentifier = (db: Db, claim: Pick<NewClaim, 'txSignature' | 'livemode'>, identifier: string): Write =>
@@ -108,7 +125,7 @@ export const takeBackIdentifier = (db: Db, claim: Pick<NewClaim, 'txSignature' |
     .set({ identifier })
     .where(
       and(
-        eq(txClaims.txSignature, claim.txSignature),
+        eq(txClaims.txKey, claimKeyOf(claim.txSignature)),
         eq(txClaims.livemode, claim.livemode),
         sql`NOT EXISTS (SELECT 1 FROM tx_claims other WHERE other.identifier = ${identifier} AND other.livemode = ${claim.livemode ? 1 : 0} AND other.identifier IS NOT NULL)`,
       ),
@@ -116,15 +133,19 @@ export const takeBackIdentifier = (db: Db, claim: Pick<NewClaim, 'txSignature' |
 
 const watchedFrom = (now: number, slot: number) => ({ slot, confirmedAt: now, nextCheckAt: now + FINAL_AFTER_MS });
 
-/** Fails if the transaction already pays something. `slot`: null if not yet on the chain, in which case the watch starts later. */
-export const insertClaim = (db: Db, claim: NewClaim, slot: number | null): Write =>
-  db.insert(txClaims).values({ ...claim, ...(slot === null ? { nextCheckAt: null } : watchedFrom(claim.createdAt, slot)) });
+/** Fails if the transaction already pays something. `seen`: null if not yet on the chain, in which case the watch starts later. */
+export const insertClaim = (db: Db, claim: NewClaim, seen: { now: number; slot: number } | null): Write =>
+  db.insert(txClaims).values({
+    ...claim,
+    txKey: claimKeyOf(claim.txSignature),
+    ...(seen === null ? { nextCheckAt: null } : watchedFrom(seen.now, seen.slot)),
+  });
 
 export const watchClaim = ({ db, now }: Shard, claim: Pick<NewClaim, 'txSignature' | 'livemode'>, slot: number): Write =>
   db
     .update(txClaims)
     .set(watchedFrom(now, slot))
-    .where(and(eq(txClaims.txSignature, claim.txSignature), eq(txClaims.livemode, claim.livemode)));
+    .where(and(eq(txClaims.txKey, claimKeyOf(claim.txSignature)), eq(txClaims.livemode, claim.livemode)));
 
 export const storeStep = (ctx: Shard, step: OutcomeStep): Promise<unknown> =>
   transact(ctx, { reload: () => step.isOver() }, (isOver) =>

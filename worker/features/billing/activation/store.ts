@@ -5,11 +5,12 @@ import { DAY } from '#core/time.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import { boundId } from '#platform/db/among.ts';
 import { abortIf, abortIfExists, type Write } from '#platform/db/commit.ts';
+import { claimKeyOf } from '#platform/db/outcome.ts';
 import type { Settlement } from '#platform/db/tables/settlements.ts';
 import { setupIntents } from '#platform/db/tables/setups.ts';
 import { txClaims } from '#platform/db/tables/tx-claims.ts';
 export const isSignatureTaken = async (db: Db, { txSignature, livemode }: Settlement): Promise<boolean> =>
-  (await db.$count(txClaims, and(eq(txClaims.txSignature, txSignature), eq(txClaims.livemode, livemode)))) > 0;
+  (await db.$count(txClaims, and(eq(txClaims.txKey, claimKeyOf(txSignature)), eq(txClaims.livemode, livemode)))) > 0;
 const spentSince = (setupIntentId: SetupIntentId, since: number) => sql`(SELECT coalesce(sum(CAST(amount AS INTEGER)), 0) FROM settlements
   WHERE setup_intent_id = ${boundId(setupIntentId)} AND status <> 'failed' AND created_at >= ${since})`;
 

@@ -198,10 +198,9 @@ async function book(ctx: Scope, session: OpenedSession, group: Payout[], listing
     kind: 'metered' as const,
     subjectId: paymentId,
     txSignature: channelClaim(txSignature, channelId),
-    createdAt: ctx.now,
   };
   const payouts = insertPayouts(ctx.db, { livemode, channelId, paymentId }, group);
-  const writes = [payouts, insertClaim(ctx.db, claim, slot), ...booked.writes];
+  const writes = [payouts, insertClaim(ctx.db, claim, { now: ctx.now, slot }), ...booked.writes];
   return commit(ctx, { ...booked, writes, result: true }).catch((error: unknown) => {
     if (!isConstraint(error)) throw error;
     return false;

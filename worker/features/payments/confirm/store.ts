@@ -5,6 +5,7 @@ import { loadNextAnchor, receiptChainEndQuery } from '#features/receipts/hash-ch
 import type { Db, Shard } from '#platform/context.ts';
 import { boundId } from '#platform/db/among.ts';
 import type { StoredPayment } from '#platform/db/archive.ts';
+import { claimKeyOf } from '#platform/db/outcome.ts';
 import { rowsOf } from '#platform/db/page.ts';
 import { accounts } from '#platform/db/tables/accounts.ts';
 import { archivedPayments } from '#platform/db/tables/archives.ts';
@@ -93,7 +94,7 @@ const transactionFactQueries = (db: Db, paymentId: PaymentId, txSignature: strin
     db
       .select({ subjectId: txClaims.subjectId })
       .from(txClaims)
-      .where(and(eq(txClaims.txSignature, txSignature), sql`${txClaims.livemode} = ${livemode}`)),
+      .where(and(eq(txClaims.txKey, claimKeyOf(txSignature)), sql`${txClaims.livemode} = ${livemode}`)),
     db
       .select()
       .from(unmatchedPayments)

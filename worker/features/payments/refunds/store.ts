@@ -105,8 +105,8 @@ export const insertRefund = (ctx: Shard, payment: Payment, refund: RefundRow, re
 export const storeSeenRefund = (ctx: Shard, refund: RefundRow, slot: number): Write[] => [
   insertClaim(
     ctx.db,
-    { txSignature: refund.txSignature!, livemode: refund.livemode, kind: 'refund', subjectId: refund.id, createdAt: ctx.now },
-    slot,
+    { txSignature: refund.txSignature!, livemode: refund.livemode, kind: 'refund', subjectId: refund.id },
+    { now: ctx.now, slot },
   ),
   ctx.db
     .update(refunds)

@@ -1,9 +1,9 @@
-import { and, eq, gte, inArray, isNotNull, lt, ne, type SQL, sql } from 'drizzle-orm';
+import { and, eq, gte, inArray, isNotNull, isNull, lt, ne, or, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { DAY } from '#core/time.ts';
 import type { Scope, Tenant } from '#platform/context.ts';
 
-import { identifierPrefix } from '#platform/db/outcome.ts';
+import { claimKeyOf, identifierPrefix, KEY_START_LENGTH } from '#platform/db/outcome.ts';
 import { type MerchantTable, rowsOf } from '#platform/db/page.ts';
 import { archivedPayments, archivedReceipts } from '#platform/db/tables/archives.ts';
 import { memberships } from '#platform/db/tables/memberships.ts';
@@ -13,6 +13,7 @@ import { receipts } from '#platform/db/tables/receipts.ts';
 import { channelPayouts } from '#platform/db/tables/settlements.ts';
 import { txClaims } from '#platform/db/tables/tx-claims.ts';
 import { MEMBERSHIP } from '#rules/states.ts';
+import { isSignature } from '#solana/assets.ts';
 import { amongIds } from '../among.ts';
 import { addressesFrom } from './address-range.ts';
 
@@ -96,11 +97,19 @@ function lookupsOf(owner: Owner, q: string, id: SQL, from: Named, by: { wallet?:
   ];
 }
 
+/** SQL condition: the transaction begins with `q`. A claim of an archived payment has the ends of its signature alone. */
+function isClaimNamed(q: string): SQL {
+  const isComplete: boolean = isSignature(q);
+  return isComplete
+    ? eq(txClaims.txKey, claimKeyOf(q))
+    : and(begins(txClaims.txKey, q.slice(0, KEY_START_LENGTH)), or(isNull(txClaims.txSignature), begins(txClaims.txSignature, q)))!;
+}
+
 function lookupsByTransaction(owner: Owner, q: string): Lookup[] {
   if (!BASE58.test(q)) return [];
   const unconfirmed = and(ne(payments.status, 'CONFIRMED'), begins(payments.txSignature, q), checked(payments, owner))!;
   return [
-    [sql`${txClaims.subjectId}`, txClaims, and(eq(txClaims.livemode, owner.livemode), begins(txClaims.txSignature, q))!],
+    [sql`${txClaims.subjectId}`, txClaims, and(eq(txClaims.livemode, owner.livemode), isClaimNamed(q))!],
     [
       sql`${channelPayouts.paymentId}`,
       channelPayouts,

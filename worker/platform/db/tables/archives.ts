@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { blob, index, integer, primaryKey, sqliteTable, sqliteView, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
 import type { AccountId, MembershipId, PaymentId, ProductId, ReceiptId } from '#core/ids.ts';
 import type { Asset } from '#core/money.ts';
-import { addressBytes, amount, flag, instant, uuidBytes } from './columns.ts';
+import { addressStart, amount, flag, instant, nonceEnd, uuidBytes } from './columns.ts';
 
 /**
  * Archive objects: a run of a merchant's events of one day, in order, with their receipts. Inserted only by the sweep, in the batch that
@@ -79,11 +79,11 @@ export const archiveOwners = sqliteTable(
 /** Columns of a payment that are null while only its receipt is archived. */
 const ofPayment = () => ({
   membershipId: uuidBytes('membership_id').$type<MembershipId>(),
-  /** null: the payment owns no memo. Late money that carries the memo is matched by this. */
-  nonce: text('nonce'),
+  /** null: the payment owns no memo. Late money that carries the memo is found by this. */
+  nonce: nonceEnd('nonce'),
   customerRef: text('customer_ref'),
   /** Wallet of the customer, if another than the payer was named. */
-  customerWallet: addressBytes('customer_wallet'),
+  customerWallet: addressStart('customer_wallet'),
   overpaidAmount: amount('overpaid_amount'),
   feeAmount: amount('fee_amount'),
   accessPeriodDays: integer('access_period_days'),
@@ -129,14 +129,14 @@ export const archivedSales = sqliteTable(
     owner: integer('owner').notNull(),
     paymentId: uuidBytes('payment_id').$type<PaymentId>().notNull().unique(),
     productId: uuidBytes('product_id').$type<ProductId>().notNull(),
-    payer: addressBytes('payer').notNull(),
+    payer: addressStart('payer').notNull(),
     /** Creation of the payment, which is the order of all lists. */
     createdAt: instant('created_at').notNull(),
     ...ofPayment(),
     ...ofReceipt(),
   },
   (table) => [
-    uniqueIndex('archived_sales_by_nonce').on(table.nonce).where(sql`nonce IS NOT NULL`),
+    index('archived_sales_by_nonce').on(table.nonce).where(sql`nonce IS NOT NULL`),
     index('archived_sales_by_owner').on(table.owner, table.createdAt),
     index('archived_sales_by_product').on(table.owner, table.productId, table.createdAt),
     index('archived_sales_by_payer').on(table.owner, table.payer, table.createdAt),
@@ -163,7 +163,7 @@ export const archivedPayments = sqliteView('archived_payments', {
   ...ofPayment(),
   ...ofView(),
   id: uuidBytes('id').$type<PaymentId>().notNull(),
-  payerWallet: addressBytes('payer_wallet').notNull(),
+  payerWallet: addressStart('payer_wallet').notNull(),
   asset: text('asset').$type<Asset>().notNull(),
   priceAmount: amount('price_amount').notNull(),
   isMetered: flag('is_metered').notNull(),
@@ -175,7 +175,7 @@ export const archivedReceipts = sqliteView('archived_receipts', {
   ...ofView(),
   id: uuidBytes('id').$type<ReceiptId>().notNull(),
   paymentId: uuidBytes('payment_id').$type<PaymentId>().notNull(),
-  payer: addressBytes('payer').notNull(),
+  payer: addressStart('payer').notNull(),
   isPaidByOwner: flag('is_paid_by_owner').notNull(),
   seq: integer('seq').notNull(),
   afterSeq: integer('after_seq'),

@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm';
+import { type SQL, sql } from 'drizzle-orm';
 import { check, customType, integer, text } from 'drizzle-orm/sqlite-core';
 import { base58, base58Bytes, hex } from '#core/encoding.ts';
 import { squeeze, unsqueeze } from './squeezed/squeeze.ts';
@@ -46,6 +46,24 @@ export const signatureBytes = base58OfBytes(64);
 
 /** Address in base58 as 32 bytes instead of 44 characters. */
 export const addressBytes = base58OfBytes(32);
+
+/** First bytes of an address, for comparison alone: no other address with the same 80 bits can be made. */
+const ADDRESS_START = 10;
+export const addressStart = customType<{ data: string; driverData: ArrayLike<number> | string }>({
+  dataType: () => 'blob',
+  toDriver: (address) => base58Bytes(address, 32)?.slice(0, ADDRESS_START) ?? address,
+  fromDriver: (value) => (typeof value === 'string' ? value : base58.encode(Uint8Array.from(value))),
+});
+/** SQL of these bytes, for a column of addresses. */
+export const startOfAddress = (address: SQL): SQL => sql`substr(${address}, 1, ${sql.raw(String(ADDRESS_START))})`;
+
+/** Last characters of a memo's nonce, by which a row is found. The partition is in the first ones. */
+const NONCE_END = 12;
+export const nonceEnd = customType<{ data: string; driverData: string }>({
+  dataType: () => 'text',
+  toDriver: (nonce) => nonce.slice(-NONCE_END),
+});
+export const endOfNonce = (nonce: SQL): SQL => sql`substr(${nonce}, ${sql.raw(String(-NONCE_END))})`;
 
 export const bytes = customType<{ data: Uint8Array; driverData: ArrayLike<number> }>({
   dataType: () => 'blob',

@@ -3,7 +3,7 @@ CREATE VIEW `readable_payments` AS SELECT lower(substr(hex(id), 1, 8) || '-' || 
 --> statement-breakpoint
 CREATE VIEW `readable_accounts` AS SELECT lower(substr(hex(id), 1, 8) || '-' || substr(hex(id), 9, 4) || '-' || substr(hex(id), 13, 4) || '-' || substr(hex(id), 17, 4) || '-' || substr(hex(id), 21)) AS id, email, status, plan, created_at FROM accounts JOIN persons USING (id);
 --> statement-breakpoint
-CREATE VIEW `readable_claims` AS SELECT tx_signature, livemode, kind, lower(substr(hex(subject_id), 1, 8) || '-' || substr(hex(subject_id), 9, 4) || '-' || substr(hex(subject_id), 13, 4) || '-' || substr(hex(subject_id), 17, 4) || '-' || substr(hex(subject_id), 21)) AS subject_id, confirmed_at, final_at, dropped_at, created_at FROM tx_claims;
+CREATE VIEW `readable_claims` AS SELECT tx_key, tx_signature, livemode, kind, lower(substr(hex(subject_id), 1, 8) || '-' || substr(hex(subject_id), 9, 4) || '-' || substr(hex(subject_id), 13, 4) || '-' || substr(hex(subject_id), 17, 4) || '-' || substr(hex(subject_id), 21)) AS subject_id, confirmed_at, final_at, dropped_at FROM tx_claims;
 --> statement-breakpoint
 -- Rows of all events. `substr(id, 15)` of an act is the key of its unique index. Positions are digits of Crockford's base 32.
 CREATE VIEW `events` AS SELECT a.seq * 32 + j.key AS seq, a.id || substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', j.key + 1, 1) AS id, a.merchant_id, a.livemode, j.value AS type, hex(a.body) AS body, a.request_id, a.created_at, a.fanned_out_at, a.seq AS act_seq, substr(a.id, 15) AS act_key, a.rare_type AS act_rare_type FROM acts a JOIN json_each('[' || a.types || ']') j;

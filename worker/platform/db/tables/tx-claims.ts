@@ -7,12 +7,15 @@ export type ClaimKind = 'checkout' | 'x402' | 'activation' | 'facilitator' | 're
 
 /**
  * A transaction pays one subject per mode, permanently: claims are never deleted. A claim also holds the transaction's outcome on the
- * chain. WITHOUT ROWID. The signature leads the key, because the planner would read it for any statement of one mode otherwise.
+ * chain. WITHOUT ROWID. The signature leads the key, because the planner would read the key for any statement of one mode otherwise.
  */
 export const txClaims = sqliteTable(
   'tx_claims',
   {
-    txSignature: text('tx_signature').notNull(),
+    /** Ends of the signature: `claimKeyOf`. */
+    txKey: text('tx_key').notNull(),
+    /** With the channel, if the claim is on its payout. Null once the payment is in the archive, which has the signature. */
+    txSignature: text('tx_signature'),
     livemode: flag('livemode').notNull().default(true),
     kind: text('kind').$type<ClaimKind>().notNull(),
     subjectId: uuidBytes('subject_id').notNull(),
@@ -24,10 +27,9 @@ export const txClaims = sqliteTable(
     answeredBy: text('answered_by'),
     /** Name that the client gave its payment, with merchant and purpose: `identifierKey`. Null once the payment has failed. */
     identifier: text('identifier'),
-    createdAt: instant('created_at').notNull(),
   },
   (table) => [
-    primaryKey({ columns: [table.txSignature, table.livemode] }),
+    primaryKey({ columns: [table.txKey, table.livemode] }),
     uniqueIndex('tx_claims_by_identifier').on(table.identifier, table.livemode).where(sql`identifier IS NOT NULL`),
     index('tx_claims_due').on(table.nextCheckAt).where(sql`next_check_at IS NOT NULL AND livemode = 1`),
     index('sandbox_tx_claims_due').on(table.nextCheckAt).where(sql`next_check_at IS NOT NULL AND livemode = 0`),
