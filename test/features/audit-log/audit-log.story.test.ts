@@ -1,9 +1,14 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import type { AccountId } from '#core/ids.ts';
+import { planErasedEntries } from '#features/accounts/entries/erasure.store.ts';
 import { sweepAuditChain } from '#features/audit-log/chain.ts';
 import { newCtx } from '#platform/context.ts';
+import type { Write } from '#platform/db/commit.ts';
+import { multiply } from '../../support/fixtures/multiply.ts';
 import { newKey, openShop, type Shop } from '../../support/people/agent.ts';
 import { addMember } from '../../support/people/team.ts';
 import { testEnv } from '../../support/runner/env.ts';
+import { rowsOf, withRowCount, worstOf } from '../../support/runner/rows-read.ts';
 import { type Merchant, World } from '../../support/world.ts';
 
 interface Entry {
@@ -51,6 +56,24 @@ describe('audit log', () => {
     }
     const actions = (await read(token)).map(({ action }) => action);
     for (const ended of ['key.revoked', 'domain.removed']) expect(actions.filter((action) => action === ended)).toHaveLength(1);
+  });
+
+  it('chaining 200 entries, and erasing them, reads at most eight rows for each', async () => {
+    const { token, userId } = await w.merchant();
+    const { body: product } = await createProduct(token);
+    await chain();
+    const changed = await w.call('PATCH', `/v1/products/${product.product_id}`, { key: token, body: { name: 'Many' } });
+    await multiply(w.env.DB, 'audit_entries', 'request_id', changed.headers.get('X-Svc-Request-Id')!, 199, {
+      seq: '(SELECT max(a.seq) FROM audit_entries a WHERE a.merchant_id = audit_entries.merchant_id) + i',
+    });
+    const { env, readings } = withRowCount(w.env);
+    await sweepAuditChain(newCtx(env, { requestId: 'req_chain', defer: () => {} }));
+    expect((await verify(token)).valid).toBe(true);
+    expect(rowsOf(readings), worstOf(readings)).toBeLessThanOrEqual(8 * 200);
+    readings.length = 0;
+    const shard = newCtx(env, { requestId: 'req_erase', defer: () => {} });
+    await shard.db.batch((await planErasedEntries(shard, userId as AccountId, 300)) as [Write]);
+    expect(rowsOf(readings), worstOf(readings)).toBeLessThanOrEqual(8 * 200);
   });
 
   it('an entry names actor, request, address and changed fields alone', async () => {

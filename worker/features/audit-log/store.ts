@@ -2,7 +2,7 @@ import { and, asc, desc, eq, exists, getTableColumns, gt, gte, isNotNull, isNull
 import { alias } from 'drizzle-orm/sqlite-core';
 import type { AccountId } from '#core/ids.ts';
 import type { Db, Scope } from '#platform/context.ts';
-import { digitsField, fieldOf, jsonRows, textOfId } from '#platform/db/among.ts';
+import { digitsField, fieldOf, idField, jsonRows, textOfId } from '#platform/db/among.ts';
 import { type Listed, listPage, type PageRequest, rowsOf } from '#platform/db/page.ts';
 import { type AuditEntry, auditArchives, auditEntries } from '#platform/db/tables/office/audit-log.ts';
 
@@ -144,9 +144,10 @@ export async function saveHashes(
   const stored = await db
     .update(auditEntries)
     .set({ prevHash: sql`${digitsField('prevHash')}`, hash: sql`${digitsField('hash')}` })
-    .from(jsonRows(links))
+    .from(jsonRows(links.map((link) => ({ ...link, merchantId }))))
     .where(
-      sql`${eq(ofMerchant, merchantId)} AND audit_entries.seq = ${fieldOf('seq')} AND audit_entries.hash IS NULL
+      // The merchant is in the rows, so that the planner finds each entry by its key. With a bound one it joins all with all.
+      sql`audit_entries.merchant_id = ${idField('merchantId')} AND audit_entries.seq = ${fieldOf('seq')} AND audit_entries.hash IS NULL
         AND ${isFirstOpen} AND (${endSeq} = 0 OR ${isEndSame})`,
     )
     .returning({ seq });

@@ -1,7 +1,7 @@
 import { and, asc, eq, sql } from 'drizzle-orm';
 import type { AccountId, InvitationId } from '#core/ids.ts';
 import type { Db, Shard } from '#platform/context.ts';
-import { amongIds, boundId, fieldOf, jsonRows } from '#platform/db/among.ts';
+import { amongIds, fieldOf, idField, jsonRows } from '#platform/db/among.ts';
 import { ERASED, eraseDetails } from '#platform/db/audit/erased-entry.ts';
 import { recordAction } from '#platform/db/audit/record-action.ts';
 import type { Write } from '#platform/db/commit.ts';
@@ -20,14 +20,14 @@ export async function planErasedEntries({ db }: Shard, accountId: AccountId, max
     .limit(max);
   if (named.length === 0) return [];
   const rows = named.map(({ seq, actorName, details }) => ({
-    ...{ seq, name: actorName === null ? null : ERASED, details: JSON.stringify(eraseDetails(details)) },
+    ...{ merchantId: accountId, seq, name: actorName === null ? null : ERASED, details: JSON.stringify(eraseDetails(details)) },
   }));
   return [
     db
       .update(auditEntries)
       .set({ actorName: sql`${fieldOf('name')}`, details: sql`${fieldOf('details')}`, isErased: true })
       .from(jsonRows(rows))
-      .where(sql`${auditEntries.merchantId} = ${boundId(accountId)} AND audit_entries.seq = ${fieldOf('seq')}`),
+      .where(sql`${auditEntries.merchantId} = ${idField('merchantId')} AND audit_entries.seq = ${fieldOf('seq')}`),
   ];
 }
 
