@@ -66,7 +66,7 @@ CREATE TABLE `archived_sales` (
 	`payer` blob NOT NULL,
 	`created_at` integer NOT NULL,
 	`membership_id` blob,
-	`nonce` text,
+	`nonce` blob,
 	`customer_ref` text,
 	`customer_wallet` blob,
 	`overpaid_amount` text,

@@ -1,5 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type AccountId, customerIdOf, type PaymentId } from '#core/ids.ts';
+import { auditPayments, readRecorded } from '#features/audit/payments.ts';
+import { samplePayments } from '#features/audit/store.ts';
 import { listCarrying } from '#features/memberships/store.ts';
 import { restoreArchived } from '#features/payments/refunds/store.ts';
 import { hasPaidBefore } from '#features/settlements/store.ts';
@@ -82,30 +84,63 @@ describe('money for an archived payment', () => {
 });
 
 describe('transaction of an archived payment', () => {
-  it('its claim has the ends of the signature, refuses another of its mode, and is found by signature and prefix', async () => {
-    const w = await newReferenceWorld();
-    const merchant = await w.merchant();
+  let w: World;
+  let merchant: Merchant;
+  let sale: { payment_id: string; signature: string; nonce: string };
+  let other: string;
+  beforeAll(async () => {
+    w = await newReferenceWorld();
+    merchant = await w.merchant();
     const product = await w.product(merchant);
     const { payment, signature } = await w.purchase(product, await w.chain.wallet());
-    const other = await w.purchase(product, await w.chain.wallet());
-    await grow(w);
-    const key = claimKeyOf(signature);
-    expect(await w.env.DB.prepare('SELECT * FROM tx_claims WHERE tx_key = ?').bind(key).first()).toMatchObject({
-      ...{ kind: 'checkout', livemode: 1, tx_signature: null, slot: null, confirmed_at: null },
-      final_at: expect.any(Number),
-    });
-    const claim = (livemode: boolean) =>
-      insertClaim(w.db, { txSignature: signature, livemode, kind: 'x402', subjectId: crypto.randomUUID() }, null);
-    await expect((async () => await claim(true))()).rejects.toThrow();
-    await claim(false);
-    for (const q of [signature, signature.slice(0, 5), signature.slice(0, 40)]) {
-      const { body } = await w.call('GET', `/v1/payments?q=${q}`, { key: merchant.key });
-      const ids = body.items.map((item: { payment_id: string }) => item.payment_id);
-      expect(ids).toContain(payment.payment_id);
-      if (q.length > 5) expect(ids).not.toContain(other.payment.payment_id);
+    other = (await w.purchase(product, await w.chain.wallet())).payment.payment_id;
+    const nonce = await w.env.DB.prepare('SELECT nonce FROM payments WHERE id = ?').bind(payment.payment_id).first<string>('nonce');
+    sale = { payment_id: payment.payment_id, signature, nonce: nonce! };
+  });
+  const list = async (query: string): Promise<string[]> =>
+    (await w.call('GET', `/v1/payments?${query}`, { key: merchant.key })).body.items.map(
+      ({ payment_id: id }: { payment_id: string }) => id,
+    );
+  /** Another signature with the same ends. */
+  const forged = () => `${sale.signature.slice(0, 30)}2222${sale.signature.slice(34)}`;
+  const isNamedBy = async (signature: string) => {
+    const receipt = await w.call('POST', '/v1/receipt', { key: merchant.key, body: { tx_sig: signature } });
+    const listed = await Promise.all([list(`tx_signature=${signature}`), list(`q=${signature}`)]);
+    return [receipt.status, ...listed];
+  };
+
+  it('only its own signature names it, before the archive and after', async () => {
+    const ids = [sale.payment_id];
+    for (const move of [async () => {}, () => grow(w)]) {
+      await move();
+      expect(await isNamedBy(sale.signature)).toEqual([200, ids, ids]);
+      expect(await isNamedBy(forged())).toEqual([404, [], []]);
+      expect(await list(`q=svc:${sale.nonce}`)).toEqual(ids);
+      expect(await list(`q=svc:${'2'.repeat(10)}${sale.nonce.slice(10)}`)).toEqual([]);
     }
-    const { body: listed } = await w.call('GET', `/v1/payments?tx_signature=${signature}`, { key: merchant.key });
-    expect(listed.items.map((item: { payment_id: string }) => item.payment_id)).toEqual([payment.payment_id]);
+    expect(await list(`q=${sale.signature.slice(0, 5)}`)).toContain(sale.payment_id);
+    expect(await list(`q=${sale.signature.slice(0, 40)}`)).not.toContain(other);
+  });
+
+  it('its claim is a quarter of the signature, and refuses another claim of its mode alone', async () => {
+    const key = claimKeyOf(sale.signature);
+    const row = await w.env.DB.prepare('SELECT * FROM tx_claims WHERE tx_key = ?').bind(key).first();
+    expect(row).toMatchObject({ kind: 'checkout', tx_signature: null, slot: null, confirmed_at: null, final_at: expect.any(Number) });
+    const claim = async (livemode: boolean) =>
+      insertClaim(w.db, { txSignature: sale.signature, livemode, kind: 'x402', subjectId: crypto.randomUUID() }, null);
+    await expect(claim(true)).rejects.toThrow();
+    await claim(false);
+  });
+
+  it('it is audited by the signature of its payment, in the archive and restored', async () => {
+    const shard = ctxAt(w.env, 0);
+    for (const move of [async () => {}, () => restoreArchived(shard, sale.payment_id as PaymentId)]) {
+      await move();
+      const sample = (await samplePayments(w.db, '', 10)).filter(({ claim }) => claim.subjectId === sale.payment_id);
+      const recorded = await Promise.all(sample.map((one) => readRecorded(shard, one)));
+      expect(recorded.map(({ claim }) => claim.txSignature)).toEqual([sale.signature]);
+      expect(await auditPayments(shard, recorded)).toEqual([null]);
+    }
   });
 });
 

@@ -4,7 +4,7 @@ import { verifyReceipt } from '#features/receipts/document.ts';
 import { loadArchivedReceipts, type Receipt } from '#features/receipts/receipt.ts';
 import type { Ctx, Shard } from '#platform/context.ts';
 import type { StoredPayment } from '#platform/db/archive.ts';
-import { claimKeyOf } from '#platform/db/outcome.ts';
+import { claimedTransaction, claimKeyOf } from '#platform/db/outcome.ts';
 import type { Finality } from '#solana/finality.ts';
 import { ANY_TIME, matchPayment, paidOutOf } from '#solana/match.ts';
 import type { ChainTransaction } from '#solana/transaction.ts';
@@ -46,9 +46,11 @@ export async function readRecorded(ctx: Shard, { claim, payouts, ...rows }: Reco
   }
 }
 
-/** Adds the signature to a claim that has its ends alone, because the payment is or was in the archive. */
+/** Adds the signature to a claim without, because the payment is or was in the archive. */
 const completed = (claim: RecordedPayment['claim'], { txSignature, slot }: StoredPayment): RecordedPayment['claim'] =>
-  claim.txSignature === null && txSignature !== null && claimKeyOf(txSignature) === claim.txKey ? { ...claim, txSignature, slot } : claim;
+  claim.txSignature === null && txSignature !== null && claimKeyOf(txSignature) === claimedTransaction(claim.txKey)
+    ? { ...claim, txSignature, slot: claim.slot ?? slot }
+    : claim;
 
 const problemOf = (recorded: AuditedPayment, seen: ChainTransaction | string, receiptKeys: string): ChainFinding =>
   recordProblem(recorded, receiptKeys) ?? (typeof seen === 'string' ? seen : chainProblem(recorded, seen));

@@ -25,7 +25,7 @@ export const CLAIMS_SOURCE: Source = {
   subjectId: txClaims.subjectId,
   key: txClaims.txKey,
   kind: sql.raw('kind'),
-  confirmedAt: sql.raw('coalesce(confirmed_at, next_check_at)'),
+  confirmedAt: sql.raw('confirmed_at'),
   clockFilter: clockFilterForClaims,
 };
 

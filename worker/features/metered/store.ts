@@ -5,7 +5,7 @@ import { clockFilter } from '#platform/chain/clock-filter.store.ts';
 import type { Db, Scope, Shard } from '#platform/context.ts';
 import { amongIds, boundId, jsonRows } from '#platform/db/among.ts';
 import { abortUnlessChanged, type Write } from '#platform/db/commit.ts';
-import { claimKeyIn } from '#platform/db/outcome.ts';
+import { claimKeyOf } from '#platform/db/outcome.ts';
 import { channelPayouts, type MeteredSessionRow, meteredSessions } from '#platform/db/tables/settlements.ts';
 import type { MeteredSnapshot } from '#rules/metered/rpc.ts';
 
@@ -187,9 +187,10 @@ export const beginSettlement = (
 export async function listBooked(db: Db, channelId: string, signatures: readonly string[]): Promise<Set<string>> {
   const rows = await db.all<{
     signature: string;
-  }>(sql`SELECT j.value AS signature FROM ${jsonRows(signatures)}
-    WHERE EXISTS (SELECT 1 FROM channel_payouts p WHERE p.livemode = 1 AND p.tx_signature = j.value AND p.channel_id = ${channelId})
-      OR EXISTS (SELECT 1 FROM tx_claims c WHERE c.livemode = 1 AND c.tx_key = ${claimKeyIn(sql`j.value`)} AND c.kind = 'metered')`);
+  }>(sql`SELECT j.value ->> 'signature' AS signature
+    FROM ${jsonRows(signatures.map((signature) => ({ signature, key: claimKeyOf(signature) })))}
+    WHERE EXISTS (SELECT 1 FROM channel_payouts p WHERE p.livemode = 1 AND p.tx_signature = j.value ->> 'signature' AND p.channel_id = ${channelId})
+      OR EXISTS (SELECT 1 FROM tx_claims c WHERE c.livemode = 1 AND c.tx_key = j.value ->> 'key' AND c.kind = 'metered')`);
   return new Set(rows.map(({ signature }) => signature));
 }
 

@@ -6,7 +6,7 @@ import { eventsOf } from '#platform/db/acts/read.ts';
 import { amongIds, boundId, digitsField, digitsOf, idField, idOfText, jsonRows, setOfIds, textOfId } from '#platform/db/among.ts';
 import { ARCHIVED_VERSION_MAX, type StoredPayment, type StoredReceipt } from '#platform/db/archive.ts';
 import { abortIf, abortIfExists, abortUnlessChanged, type Write } from '#platform/db/commit.ts';
-import { claimKeyIn, isClaimOf } from '#platform/db/outcome.ts';
+import { claimKeysOf, isClaimOf } from '#platform/db/outcome.ts';
 import { nextNumber } from '#platform/db/partitions/numbers.ts';
 import { accounts } from '#platform/db/tables/accounts.ts';
 import {
@@ -21,7 +21,7 @@ import {
   RECEIPT_FIELDS,
 } from '#platform/db/tables/archives.ts';
 import { cursors } from '#platform/db/tables/candidates.ts';
-import { decodeId, endOfNonce, startOfAddress } from '#platform/db/tables/columns.ts';
+import { decodeId, startOfAddress } from '#platform/db/tables/columns.ts';
 import { ACT_EVENTS_MAX, acts, type StoredEvent } from '#platform/db/tables/events.ts';
 import { type Payment, payments } from '#platform/db/tables/payments.ts';
 import { receipts } from '#platform/db/tables/receipts.ts';
@@ -207,7 +207,10 @@ function moveReceipts(db: Db, owner: Owner, moved: ArchivedRow<StoredReceipt>[])
 
 /** Adds each payment to the row of its receipt, and leaves of its claim what refuses another. */
 function movePayments(db: Db, owner: Owner, moved: ArchivedRow<StoredPayment>[]): Write[] {
-  const rows = moved.map(({ row: { id, version }, ...position }) => ({ id, version, ...position }));
+  const rows = moved.map(({ row: { id, version, nonce }, ...position }) => ({
+    ...{ id, version, nonce: digitsOf(archivedSales.nonce, nonce) },
+    ...position,
+  }));
   const ids = setOfIds(rows.map(({ id }) => id));
   const ofPayment = Object.fromEntries(PAYMENT_FIELDS.map((field) => [field, sql.raw(`excluded.${archivedSales[field].name}`)]));
   const isMoved = sql`id IN ${ids} AND EXISTS (SELECT 1 FROM archived_payments a WHERE a.id = payments.id)`;
@@ -216,7 +219,7 @@ function movePayments(db: Db, owner: Owner, moved: ArchivedRow<StoredPayment>[])
       .insert(archivedSales)
       .select(
         sql`SELECT (SELECT min(0, coalesce(min(row_number), 0)) FROM archived_sales) - 1 - j.key, ${ownerNumber(owner)}, p.id, p.product_id,
-          ${startOfAddress(sql`p.payer_wallet`)}, p.created_at, p.membership_id, CASE WHEN p.reference <> '' THEN ${endOfNonce(sql`p.nonce`)} END, p.customer_ref,
+          ${startOfAddress(sql`p.payer_wallet`)}, p.created_at, p.membership_id, CASE WHEN p.reference <> '' THEN ${digitsField('nonce')} END, p.customer_ref,
           CASE WHEN p.customer_wallet <> p.payer_wallet THEN ${startOfAddress(sql`p.customer_wallet`)} END, p.overpaid_amount, p.fee_amount,
           p.terms ->> 'accessPeriodDays', p.terms ->> 'periodEndsAt', p.asset, p.price_amount, p.terms ->> 'isMetered' IS NOT NULL, p.confirmed_at,
           ${LINE_POSITION}, ${nulls(RECEIPT_FIELDS)}
@@ -229,9 +232,9 @@ function movePayments(db: Db, owner: Owner, moved: ArchivedRow<StoredPayment>[])
       }),
     db
       .update(txClaims)
-      .set({ txSignature: null, slot: null, confirmedAt: null })
+      .set({ txSignature: null, confirmedAt: null, slot: sql`nullif(slot, (SELECT p.slot FROM payments p WHERE p.id = subject_id))` })
       .where(
-        sql`(tx_key, livemode) IN (SELECT ${claimKeyIn(payments.txSignature)}, livemode FROM ${payments} WHERE ${isMoved}) AND +subject_id IN ${ids}`,
+        sql`tx_key IN (${claimKeysOf(sql`SELECT tx_signature AS signature, id FROM ${payments} WHERE ${isMoved}`)}) AND +subject_id IN ${ids}`,
       ),
     db.delete(payments).where(isMoved),
   ];

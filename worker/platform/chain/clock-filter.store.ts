@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import type { Shard, Tenant } from '#platform/context.ts';
 import { boundId, idOfText } from '#platform/db/among.ts';
-import { claimKeyIn } from '#platform/db/outcome.ts';
+import { claimKeysOf } from '#platform/db/outcome.ts';
 import { type MerchantTable, rowsOf } from '#platform/db/page.ts';
 
 /** SQL text that must equal the condition of the partial indexes on live rows. */
@@ -57,10 +57,10 @@ export function clockFilterForPayment(ctx: Pick<Shard, 'sandbox'>, column: strin
  * SQL condition for the claims of payments and of their refunds. `isTheirs`: condition on payments under the alias `r`. Materialized,
  * because the key is read for one SELECT only.
  */
-export const isClaimOfPayments = (isTheirs: SQL): SQL => sql`(tx_key, subject_id) IN (WITH paid(key, id) AS MATERIALIZED (
-  SELECT ${claimKeyIn(sql`r.tx_signature`)}, r.id FROM payments r WHERE ${isTheirs}
-  UNION ALL SELECT ${claimKeyIn(sql`o.tx_signature`)} || ':' || o.channel_id, r.id FROM payments r JOIN channel_payouts o ON o.payment_id = r.id WHERE ${isTheirs}
-  UNION ALL SELECT ${claimKeyIn(sql`f.tx_signature`)}, f.id FROM payments r JOIN refunds f ON f.payment_id = r.id WHERE ${isTheirs}) SELECT key, id FROM paid)`;
+export const isClaimOfPayments = (isTheirs: SQL): SQL => sql`tx_key IN (WITH paid(signature, id) AS MATERIALIZED (
+  SELECT r.tx_signature, r.id FROM payments r WHERE ${isTheirs}
+  UNION ALL SELECT o.tx_signature, r.id FROM payments r JOIN channel_payouts o ON o.payment_id = r.id WHERE ${isTheirs}
+  UNION ALL SELECT f.tx_signature, f.id FROM payments r JOIN refunds f ON f.payment_id = r.id WHERE ${isTheirs}) ${claimKeysOf(sql`SELECT signature, id FROM paid`)})`;
 
 export function clockFilterForClaims(ctx: Pick<Shard, 'sandbox'>): SQL {
   if (ctx.sandbox === null) return sql.raw(LIVE);

@@ -1,8 +1,11 @@
 import { and, eq, isNotNull, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
+import { sha256 } from '#core/crypto.ts';
+import { base64url, utf8 } from '#core/encoding.ts';
 import { MINUTE } from '#core/time.ts';
 import type { Db, Shard } from '#platform/context.ts';
-import { boundId } from './among.ts';
+import { boundId, digitsOf, jsonRows } from './among.ts';
 import { transact, unchanged, type Write } from './commit.ts';
+import { archivedSales } from './tables/archives.ts';
 import { type ClaimKind, txClaims } from './tables/tx-claims.ts';
 
 /** Confirmed transaction that is watched until final: whatever a claim names, or unmatched money. */
@@ -50,27 +53,50 @@ type NewClaim = Pick<typeof txClaims.$inferInsert, 'subjectId' | 'identifier'> &
 export const channelClaim = (txSignature: string, channelId: string): string => `${txSignature}:${channelId}`;
 export const claimedTransaction = (claim: string): string => claim.split(':')[0]!;
 
-/** Characters of a signature in the key of its claim: the first for searches, the last from the half that no signer can choose. */
+/** Characters of the ends of a signature in the key of its claim. A search takes the first, and a subject finds its claim by both. */
 export const KEY_START_LENGTH = 6;
-const KEY_END_LENGTH = 14;
+const KEY_END_LENGTH = 8;
+/** Bytes of the signature's hash in the key, by which no text but the signature itself names the transaction. */
+const KEY_HASH_BYTES = 8;
 
-/** Key of a claim: a fourth of the signature, so that a claim takes little for ever. For a channel's payout followed by the channel. */
+const endsOf = (txSignature: string): string => txSignature.slice(0, KEY_START_LENGTH) + txSignature.slice(-KEY_END_LENGTH);
+
+/** Key of a claim, a fourth of the signature's length: its ends and hash, for a channel's payout followed by the channel. */
 export function claimKeyOf(claim: string): string {
   const txSignature = claimedTransaction(claim);
-  return txSignature.slice(0, KEY_START_LENGTH) + txSignature.slice(-KEY_END_LENGTH) + claim.slice(txSignature.length);
+  const hash = base64url.encode(sha256(utf8(txSignature)).slice(0, KEY_HASH_BYTES));
+  return endsOf(txSignature) + hash + claim.slice(txSignature.length);
 }
 
-/** The same in SQL, for a signature. */
-export const claimKeyIn = (txSignature: SQLWrapper): SQL =>
-  sql`(substr(${txSignature}, 1, ${sql.raw(String(KEY_START_LENGTH))}) || substr(${txSignature}, ${sql.raw(String(-KEY_END_LENGTH))}))`;
+/** SQL condition: the key in `column` may be that of this transaction. SQL has no hash, so the subject is compared as well. */
+const hasEndsOf = (column: string, txSignature: SQLWrapper | string): SQL => {
+  const [from, to] = [sql.raw(String(KEY_START_LENGTH)), sql.raw(String(-KEY_END_LENGTH))];
+  const ends =
+    typeof txSignature === 'string'
+      ? sql`${endsOf(txSignature)}`
+      : sql`substr(${txSignature}, 1, ${from}) || substr(${txSignature}, ${to})`;
+  return sql`${sql.raw(column)} >= ${ends} AND ${sql.raw(column)} < ${ends} || '~'`;
+};
+
+/** SQL of the keys of the claims of subjects, which a statement selects as `signature` and `id`. */
+export const claimKeysOf = (subjects: SQL): SQL =>
+  sql`SELECT c.tx_key FROM (${subjects}) s CROSS JOIN tx_claims c ON ${hasEndsOf('c.tx_key', sql`s.signature`)} AND c.subject_id = s.id`;
+
+/** Transactions that a node lists as table `j`, with `key` of their claims and `memo`, the nonce as the archive has it. */
+export const transactionRows = (listed: readonly { signature: string; nonce: string | null }[]): SQL =>
+  jsonRows(
+    listed.map(({ signature, nonce }) => {
+      const memo = nonce === null ? null : digitsOf(archivedSales.nonce, nonce);
+      return { signature, nonce, key: claimKeyOf(signature), memo };
+    }),
+  );
 
 export const CLAIMED_TRANSACTION = sql.raw("substr(tx_signature, 1, instr(tx_signature || ':', ':') - 1)");
 
-/** SQL condition for the claim on what paid a subject. The key of the claim on a channel's payout begins with that of the transaction. */
+/** SQL condition for the claim on what paid a subject, also for that on a channel's payout. */
 export const isClaimOf = (subject: { id: SQLWrapper | string; livemode: SQLWrapper | boolean; txSignature: SQLWrapper | string }): SQL => {
-  const key = typeof subject.txSignature === 'string' ? sql`${claimKeyOf(subject.txSignature)}` : claimKeyIn(subject.txSignature);
   const livemode = typeof subject.livemode === 'boolean' ? sql.raw(`${Number(subject.livemode)}`) : subject.livemode;
-  return sql`tx_claims.tx_key >= ${key} AND tx_claims.tx_key < ${key} || ';' AND tx_claims.livemode = ${livemode} AND tx_claims.subject_id = ${typeof subject.id === 'string' ? boundId(subject.id) : subject.id}`;
+  return sql`${hasEndsOf('tx_claims.tx_key', subject.txSignature)} AND tx_claims.livemode = ${livemode} AND tx_claims.subject_id = ${typeof subject.id === 'string' ? boundId(subject.id) : subject.id}`;
 };
 
 export const subjectsOfTransaction = (txSignature: string, modes: readonly boolean[]): SQL => {

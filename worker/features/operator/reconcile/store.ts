@@ -2,9 +2,8 @@ import { and, asc, eq, gt, sql } from 'drizzle-orm';
 import type { AccountId, EntitlementId, MeteredSessionId, PaymentId } from '#core/ids.ts';
 import { liveRows } from '#platform/chain/clock-filter.store.ts';
 import type { Db } from '#platform/context.ts';
-import { jsonRows } from '#platform/db/among.ts';
-import { claimKeyIn } from '#platform/db/outcome.ts';
-import { endOfNonce } from '#platform/db/tables/columns.ts';
+import { digitsField } from '#platform/db/among.ts';
+import { transactionRows } from '#platform/db/outcome.ts';
 import { entitlements } from '#platform/db/tables/entitlements.ts';
 import { payments } from '#platform/db/tables/payments.ts';
 import { products } from '#platform/db/tables/products.ts';
@@ -30,13 +29,13 @@ export const listCopiesAfter = (db: Db, after: EntitlementId, limit: number) =>
 export async function listKnown(db: Db, listed: { signature: string; nonce: string | null }[]): Promise<Set<string>> {
   const rows = await db.all<{
     signature: string;
-  }>(sql`SELECT j.value ->> 'signature' AS signature FROM ${jsonRows(listed)}
-    WHERE EXISTS (SELECT 1 FROM tx_claims c WHERE c.livemode = 1 AND c.tx_key = ${claimKeyIn(sql`j.value ->> 'signature'`)})
+  }>(sql`SELECT j.value ->> 'signature' AS signature FROM ${transactionRows(listed)}
+    WHERE EXISTS (SELECT 1 FROM tx_claims c WHERE c.livemode = 1 AND c.tx_key = j.value ->> 'key')
       OR EXISTS (SELECT 1 FROM channel_payouts o WHERE o.livemode = 1 AND o.tx_signature = j.value ->> 'signature')
       OR EXISTS (SELECT 1 FROM unmatched_payments u WHERE u.livemode = 1 AND u.tx_signature = j.value ->> 'signature')
       OR EXISTS (SELECT 1 FROM payments p WHERE p.livemode = 1 AND p.nonce = j.value ->> 'nonce')
       OR EXISTS (SELECT 1 FROM ended_sessions e WHERE e.livemode = 1 AND e.nonce = j.value ->> 'nonce')
-      OR EXISTS (SELECT 1 FROM archived_payments a WHERE a.livemode = 1 AND a.nonce = ${endOfNonce(sql`j.value ->> 'nonce'`)})
+      OR EXISTS (SELECT 1 FROM archived_payments a WHERE a.livemode = 1 AND a.nonce = ${digitsField('memo')})
       OR EXISTS (SELECT 1 FROM refunds r WHERE r.livemode = 1 AND r.nonce = j.value ->> 'nonce')`);
   return new Set(rows.map(({ signature }) => signature));
 }

@@ -130,7 +130,7 @@ function searchedBy(table: Table, scope: Scope, filter: SearchedFilter): SQL | u
     text === undefined
       ? undefined
       : sql`(instr(lower(coalesce(customer_ref, '')), lower(${text})) > 0
-          OR nonce = ${text.replace(/^svc:/, '')} OR product_id IN (${named}))`,
+          OR ${eq(table.nonce, text.replace(/^svc:/, ''))} OR product_id IN (${named}))`,
   );
 }
 

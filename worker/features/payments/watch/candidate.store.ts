@@ -3,15 +3,14 @@ import { alias } from 'drizzle-orm/sqlite-core';
 import type { PaymentId } from '#core/ids.ts';
 import { clockFilterForPayment, rowsOnChain } from '#platform/chain/clock-filter.store.ts';
 import type { Ctx, Db, Shard } from '#platform/context.ts';
-import { boundId, idField, jsonRows } from '#platform/db/among.ts';
+import { boundId, digitsField, idField, jsonRows } from '#platform/db/among.ts';
 
 import { abortIf, abortUnlessChanged, type Write } from '#platform/db/commit.ts';
 import { globalOf } from '#platform/db/directory.ts';
-import { claimKeyIn } from '#platform/db/outcome.ts';
+import { transactionRows } from '#platform/db/outcome.ts';
 import { isAmongRows, listDueInTurns } from '#platform/db/sweeps.ts';
 import { archiveOwners } from '#platform/db/tables/archives.ts';
 import { type Candidate, type Cursor, cursors, paymentCandidates } from '#platform/db/tables/candidates.ts';
-import { endOfNonce } from '#platform/db/tables/columns.ts';
 import { payments, refunds } from '#platform/db/tables/payments.ts';
 
 /** Limit of named signatures per payment. Sent and found ones count too, but are never refused. */
@@ -161,15 +160,15 @@ export const insertFound = (ctx: Shard, found: { signature: string; nonce: strin
     .insert(paymentCandidates)
     .select(
       sql`SELECT f.id, f.signature, 'found', 0, ${dueAt}, ${ctx.now}, NULL, f.livemode, f.merchant_id
-        FROM (SELECT j.value ->> 'signature' AS signature, coalesce(p.id, iif(o.id IS NULL, NULL, a.payment_id), r.payment_id) AS id,
+        FROM (SELECT j.value ->> 'signature' AS signature, j.value ->> 'key' AS key, coalesce(p.id, iif(o.id IS NULL, NULL, a.payment_id), r.payment_id) AS id,
             coalesce(p.livemode, o.livemode, r.livemode) AS livemode, coalesce(p.merchant_id, o.merchant_id, r.merchant_id) AS merchant_id
-          FROM ${jsonRows(found)}
+          FROM ${transactionRows(found)}
           LEFT JOIN payments p ON ${rowsOnChain(ctx, P)} AND p.nonce = j.value ->> 'nonce' AND p.recovers_payment_id IS NULL AND p.reference <> ''
-          LEFT JOIN archived_sales a ON a.nonce = CASE WHEN p.id IS NULL THEN ${endOfNonce(sql`j.value ->> 'nonce'`)} END
+          LEFT JOIN archived_sales a ON a.nonce = CASE WHEN p.id IS NULL THEN ${digitsField('memo')} END
           LEFT JOIN archive_owners o ON o.id = a.owner AND ${rowsOnChain(ctx, O)}
           LEFT JOIN refunds r ON ${rowsOnChain(ctx, R)} AND r.nonce = j.value ->> 'nonce') f
         WHERE f.id IS NOT NULL
-          AND NOT EXISTS (SELECT 1 FROM tx_claims c WHERE c.tx_key = ${claimKeyIn(sql`f.signature`)} AND c.livemode = f.livemode)
+          AND NOT EXISTS (SELECT 1 FROM tx_claims c WHERE c.tx_key = f.key AND c.livemode = f.livemode)
           AND NOT EXISTS (SELECT 1 FROM payment_candidates k WHERE k.payment_id = ${boundId(OF_NO_PAYMENT)} AND k.tx_signature = f.signature AND k.livemode = f.livemode)
           AND NOT EXISTS (SELECT 1 FROM unmatched_payments u WHERE u.tx_signature = f.signature AND u.livemode = f.livemode)`,
     )

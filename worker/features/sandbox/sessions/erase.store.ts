@@ -16,7 +16,7 @@ import { boundId } from '#platform/db/among.ts';
 import type { Write } from '#platform/db/commit.ts';
 import { SANDBOX_CURSOR } from '#platform/db/due/due-work.ts';
 import { eventDueAt } from '#platform/db/due/vital-signs.ts';
-import { claimKeyIn } from '#platform/db/outcome.ts';
+import { claimKeysOf } from '#platform/db/outcome.ts';
 import { cursors, paymentCandidates } from '#platform/db/tables/candidates.ts';
 import { endedSessions, paymentSessions } from '#platform/db/tables/checkout.ts';
 import { decodeId } from '#platform/db/tables/columns.ts';
@@ -64,7 +64,7 @@ export function sessionErasure(scope: Scope): Write[] {
     db
       .delete(txClaims)
       .where(
-        sql`livemode = 0 AND (tx_key, subject_id) IN (SELECT ${claimKeyIn(settlements.txSignature)}, payment_id FROM settlements WHERE ${clockFilter(scope)})`,
+        sql`livemode = 0 AND tx_key IN (${claimKeysOf(sql`SELECT tx_signature AS signature, payment_id AS id FROM settlements WHERE ${clockFilter(scope)}`)})`,
       ),
     db.delete(refunds).where(ofPayments),
     db.delete(settlements).where(clockFilter(scope)),

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { blob, index, integer, primaryKey, sqliteTable, sqliteView, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
 import type { AccountId, MembershipId, PaymentId, ProductId, ReceiptId } from '#core/ids.ts';
 import type { Asset } from '#core/money.ts';
-import { addressStart, amount, flag, instant, nonceEnd, uuidBytes } from './columns.ts';
+import { addressStart, amount, flag, instant, nonceHash, uuidBytes } from './columns.ts';
 
 /**
  * Archive objects: a run of a merchant's events of one day, in order, with their receipts. Inserted only by the sweep, in the batch that
@@ -80,7 +80,7 @@ export const archiveOwners = sqliteTable(
 const ofPayment = () => ({
   membershipId: uuidBytes('membership_id').$type<MembershipId>(),
   /** null: the payment owns no memo. Late money that carries the memo is found by this. */
-  nonce: nonceEnd('nonce'),
+  nonce: nonceHash('nonce'),
   customerRef: text('customer_ref'),
   /** Wallet of the customer, if another than the payer was named. */
   customerWallet: addressStart('customer_wallet'),

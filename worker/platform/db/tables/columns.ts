@@ -1,6 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { check, customType, integer, text } from 'drizzle-orm/sqlite-core';
-import { base58, base58Bytes, hex } from '#core/encoding.ts';
+import { sha256 } from '#core/crypto.ts';
+import { base58, base58Bytes, hex, utf8 } from '#core/encoding.ts';
 import { squeeze, unsqueeze } from './squeezed/squeeze.ts';
 
 /** Atomic units as decimal TEXT, because SQLite integers silently lose precision beyond 2^53 in JavaScript. */
@@ -57,13 +58,12 @@ export const addressStart = customType<{ data: string; driverData: ArrayLike<num
 /** SQL of these bytes, for a column of addresses. */
 export const startOfAddress = (address: SQL): SQL => sql`substr(${address}, 1, ${sql.raw(String(ADDRESS_START))})`;
 
-/** Last characters of a memo's nonce, by which a row is found. The partition is in the first ones. */
-const NONCE_END = 12;
-export const nonceEnd = customType<{ data: string; driverData: string }>({
-  dataType: () => 'text',
-  toDriver: (nonce) => nonce.slice(-NONCE_END),
+const NONCE_HASH_BYTES = 9;
+/** First bytes of the SHA-256 of a memo's nonce, by which a row is found that does not show it. */
+export const nonceHash = customType<{ data: string; driverData: ArrayLike<number> }>({
+  dataType: () => 'blob',
+  toDriver: (nonce) => sha256(utf8(nonce)).slice(0, NONCE_HASH_BYTES),
 });
-export const endOfNonce = (nonce: SQL): SQL => sql`substr(${nonce}, ${sql.raw(String(-NONCE_END))})`;
 
 export const bytes = customType<{ data: Uint8Array; driverData: ArrayLike<number> }>({
   dataType: () => 'blob',

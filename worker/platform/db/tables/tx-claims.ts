@@ -7,12 +7,12 @@ export type ClaimKind = 'checkout' | 'x402' | 'activation' | 'facilitator' | 're
 
 /**
  * A transaction pays one subject per mode, permanently: claims are never deleted. A claim also holds the transaction's outcome on the
- * chain. WITHOUT ROWID. The signature leads the key, because the planner would read the key for any statement of one mode otherwise.
+ * chain. WITHOUT ROWID. The first column leads the key, because the planner would read the key for any statement of one mode otherwise.
  */
 export const txClaims = sqliteTable(
   'tx_claims',
   {
-    /** Ends of the signature: `claimKeyOf`. */
+    /** Ends and hash of the signature: `claimKeyOf`. */
     txKey: text('tx_key').notNull(),
     /** With the channel, if the claim is on its payout. Null once the payment is in the archive, which has the signature. */
     txSignature: text('tx_signature'),
