@@ -28,6 +28,9 @@ export const LANDS_WITHIN_MS = 2 * MINUTE;
 /** Last height for a transaction that was valid at `height`. The node that gave its blockhash may be ahead by the life of one. */
 export const lastHeightFrom = (height: number): number => height + 2 * BLOCKHASH_LIFE;
 
+/** True while it makes sense to send a transaction with this last height again. Afterwards it is in flight, or gone. */
+export const isSendable = (lastHeight: number, finalHeight: number): boolean => finalHeight <= lastHeight - BLOCKHASH_LIFE;
+
 /** Absence must be proven again after this time: one incomplete answer of a node is no proof. */
 export const DOUBT_MS = 30 * SECOND;
 export const STATUSES_MAX = 256;

@@ -4,6 +4,7 @@ import type { Ctx, Shard } from '#platform/context.ts';
 import { forEach } from '#platform/db/commit.ts';
 import { emptyOrBound, type Swept } from '#platform/db/sweeps.ts';
 import type { Settlement } from '#platform/db/tables/settlements.ts';
+import { isSendable } from '#solana/finality.ts';
 import { interpretSighting, toPaidPurchase } from './follow-through.ts';
 import { takeDueSettlements } from './store.ts';
 
@@ -35,7 +36,7 @@ async function checkSettlements(ctx: Shard, due: Settlement[]): Promise<string |
   const { finalHeight, isKnown } = known;
   // A facilitator settlement is sent only by the merchant's own calls, which serve for it. If it landed, it is stored anyway.
   const isUnsent = (one: Settlement, i: number) =>
-    one.status === 'pending' && one.purpose !== 'facilitator' && !isKnown[i] && finalHeight <= one.lastValidBlockHeight;
+    one.status === 'pending' && one.purpose !== 'facilitator' && !isKnown[i] && isSendable(one.lastValidBlockHeight, finalHeight);
   await forEach(ctx, due.filter(isUnsent), (settlement) => sendAgain(ctx, settlement), LANES);
   // The other settlements may be gone or in flight: too early to decide.
   const decidable = due.filter((one, i) => isKnown[i] || isUnsent(one, i) || finalHeight > one.lastValidBlockHeight);
