@@ -182,6 +182,7 @@ CREATE TABLE `ended_sessions` (
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `ended_sessions_by_nonce` ON `ended_sessions` (`livemode`,`nonce`) WHERE nonce IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `sandbox_ended_sessions` ON `ended_sessions` (`merchant_id`,`customer_ref`) WHERE livemode = 0;--> statement-breakpoint
 CREATE TABLE `handoffs` (
 	`id` blob PRIMARY KEY NOT NULL,
 	`merchant_id` blob NOT NULL,
@@ -1271,6 +1272,7 @@ CREATE TABLE `settlements` (
 CREATE INDEX `settlements_failed` ON `settlements` (`created_at`) WHERE status = 'failed' AND next_check_at IS NULL;--> statement-breakpoint
 CREATE INDEX `settlements_due` ON `settlements` (`next_check_at`) WHERE status <> 'settled' AND next_check_at IS NOT NULL AND livemode = 1;--> statement-breakpoint
 CREATE INDEX `sandbox_settlements_due` ON `settlements` (`next_check_at`) WHERE status <> 'settled' AND next_check_at IS NOT NULL AND livemode = 0;--> statement-breakpoint
+CREATE INDEX `sandbox_settlements_by_ref` ON `settlements` (`merchant_id`,`customer_ref`) WHERE livemode = 0;--> statement-breakpoint
 CREATE INDEX `settlements_by_payer` ON `settlements` (`payer_wallet`,`livemode`,`created_at`) WHERE status <> 'settled';--> statement-breakpoint
 CREATE INDEX `settlements_paid` ON `settlements` (`merchant_id`,`livemode`,`payer_wallet`) WHERE status = 'settled';--> statement-breakpoint
 CREATE INDEX `settlements_by_intent` ON `settlements` (`setup_intent_id`,`created_at`) WHERE setup_intent_id IS NOT NULL;--> statement-breakpoint

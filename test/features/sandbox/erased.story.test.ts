@@ -2,7 +2,10 @@ import { runInDurableObject } from 'cloudflare:test';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { callTesting, runScenario } from '../../support/clients/sandbox.ts';
 import { prepareOnEvents } from '../../support/fixtures/acts.ts';
+import { multiply } from '../../support/fixtures/multiply.ts';
+import { putRow } from '../../support/fixtures/put-row.ts';
 import { testEnv } from '../../support/runner/env.ts';
+import { rowsOf, withRowCount, worstOf } from '../../support/runner/rows-read.ts';
 import { type Merchant, World } from '../../support/world.ts';
 
 const heldBy = (name: string): Promise<[string[], number | null]> =>
@@ -53,6 +56,22 @@ describe('erasing a sandbox session', () => {
     const { results } = await prepareOnEvents(w.env.DB, 'SELECT id FROM events WHERE subject_id = ?').bind(metered!.id).all();
     expect(results).toEqual([]);
     expect((await w.call('GET', `/v1/access/metered-sessions/${metered!.id}`, { key: ada.sandboxKey })).status).toBe(404);
+  });
+
+  it('erasing reads at most 600 rows among 2,000 live settlements and ended sessions', async () => {
+    const session = await runScenario(w, ada, 'payment_failed');
+    for (const [table, key] of [
+      ['settlements', 'payment_id'],
+      ['ended_sessions', 'id'],
+    ] as const) {
+      await putRow(w.env.DB, table, { [key]: 'many', livemode: 1, status: 'settled', nonce: 'many' });
+      await multiply(w.env.DB, table, key, 'many', 1000, { [key]: "'many-' || i", nonce: "'many-' || i" });
+    }
+    await w.env.DB.prepare('UPDATE sandbox_sessions SET ended_at = 0 WHERE id = ?').bind(session.session_id).run();
+    const { env, readings } = withRowCount(w.env);
+    await w.sweepAlone('endedSandboxes', env);
+    expect(rowsOf(readings), worstOf(readings)).toBeLessThanOrEqual(600);
+    expect((await callTesting(w, ada, 'GET', `sessions/${session.session_id}`)).status).toBe(404);
   });
 
   it('a session is erased although a full page of twenty earlier ones fails', async () => {

@@ -103,7 +103,11 @@ export const endedSessions = sqliteTable(
     updatedAt: instant('updated_at').notNull(),
     version: integer('version').notNull(),
   },
-  (table) => [uniqueIndex('ended_sessions_by_nonce').on(table.livemode, table.nonce).where(sql`nonce IS NOT NULL`)],
+  (table) => [
+    uniqueIndex('ended_sessions_by_nonce').on(table.livemode, table.nonce).where(sql`nonce IS NOT NULL`),
+    // A sandbox session that ends reads no live row.
+    index('sandbox_ended_sessions').on(table.merchantId, table.customerRef).where(sql`livemode = 0`),
+  ],
 );
 
 export type PaymentSession = typeof paymentSessions.$inferSelect;

@@ -75,6 +75,8 @@ export const settlements = sqliteTable(
     index('settlements_failed').on(table.createdAt).where(sql`status = 'failed' AND next_check_at IS NULL`),
     index('settlements_due').on(table.nextCheckAt).where(sql`status <> 'settled' AND next_check_at IS NOT NULL AND livemode = 1`),
     index('sandbox_settlements_due').on(table.nextCheckAt).where(sql`status <> 'settled' AND next_check_at IS NOT NULL AND livemode = 0`),
+    // A sandbox session that ends reads no live row.
+    index('sandbox_settlements_by_ref').on(table.merchantId, table.customerRef).where(sql`livemode = 0`),
     index('settlements_by_payer').on(table.payerWallet, table.livemode, table.createdAt).where(sql`status <> 'settled'`),
     index('settlements_paid').on(table.merchantId, table.livemode, table.payerWallet).where(sql`status = 'settled'`),
     index('settlements_by_intent').on(table.setupIntentId, table.createdAt).where(sql`setup_intent_id IS NOT NULL`),
