@@ -109,7 +109,7 @@ describe('transaction of an archived payment', () => {
     return [receipt.status, ...listed];
   };
 
-  it('only its own signature names it, before the archive and after', async () => {
+  it('a payment is named by its own signature and memo alone, before the archive and after', async () => {
     const ids = [sale.payment_id];
     for (const move of [async () => {}, () => grow(w)]) {
       await move();
@@ -122,7 +122,7 @@ describe('transaction of an archived payment', () => {
     expect(await list(`q=${sale.signature.slice(0, 40)}`)).not.toContain(other);
   });
 
-  it('its claim is a quarter of the signature, and refuses another claim of its mode alone', async () => {
+  it('the claim of an archived payment has a part of the signature, and refuses another claim of its mode alone', async () => {
     const key = claimKeyOf(sale.signature);
     const row = await w.env.DB.prepare('SELECT * FROM tx_claims WHERE tx_key = ?').bind(key).first();
     expect(row).toMatchObject({ kind: 'checkout', tx_signature: null, slot: null, confirmed_at: null, final_at: expect.any(Number) });
@@ -132,7 +132,7 @@ describe('transaction of an archived payment', () => {
     await claim(false);
   });
 
-  it('it is audited by the signature of its payment, in the archive and restored', async () => {
+  it('an archived and a restored payment are audited by the signature of the payment', async () => {
     const shard = ctxAt(w.env, 0);
     for (const move of [async () => {}, () => restoreArchived(shard, sale.payment_id as PaymentId)]) {
       await move();
