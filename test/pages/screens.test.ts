@@ -202,6 +202,38 @@ describe('screens of the dashboard', () => {
     await close();
   });
 
+  it('a template is created and archived by the keys Tab and Enter alone', async () => {
+    const { email } = await register(shop);
+    const { page, close } = await shop.visit('desktop');
+    await signIn(shop, page, email);
+    const tabTo = async (name: string) => {
+      const named = page.locator(`:is(a, button, input, summary):focus`);
+      for (let steps = 0; steps < 80; steps++) {
+        await page.keyboard.press('Tab');
+        const found = await named.evaluateAll(([one]) => (one?.labels?.[0] ?? one)?.innerText ?? '').catch(() => '');
+        if (found.trim() === name) return;
+      }
+      throw new Error(`Tab never came to "${name}"`);
+    };
+    await tabTo('Templates');
+    await page.keyboard.press('Enter');
+    await seeHeading(page, 'Templates');
+    await tabTo('Create template');
+    await page.keyboard.press('Enter');
+    await seeHeading(page, 'New template');
+    await tabTo('Name');
+    await page.keyboard.type('Rain by keys');
+    await tabTo('Price');
+    await page.keyboard.type('5');
+    await page.keyboard.press('Enter');
+    await seeHeading(page, 'Template');
+    expect(await page.getByText('Rain by keys').count()).toBeGreaterThan(0);
+    await tabTo('Archive');
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Unarchive' }).waitFor();
+    await close();
+  });
+
   it('a passkey is added in two clicks, and proves the person again', async () => {
     const { email } = await register(shop);
     const { page, close } = await shop.visit('desktop');
