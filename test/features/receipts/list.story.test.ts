@@ -1,9 +1,7 @@
 import { createHash } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { canonicalJson } from '#core/encoding.ts';
-import { copyReceipt } from '../../support/fixtures/multiply.ts';
 import { activate, newSpender, openTreasury } from '../../support/people/activation.ts';
-import { rowsOf, withRowCount, worstOf } from '../../support/runner/rows-read.ts';
 import { type Merchant, World } from '../../support/world.ts';
 
 interface Receipt {
@@ -21,20 +19,6 @@ const lister =
     const { status, body } = await w.call('GET', `/v1/receipts${text}`, { key });
     return { status, body, ids: (body.items ?? []).map(({ receipt_id }: Receipt) => receipt_id) as string[] };
   };
-
-describe('a long list of receipts', () => {
-  it('the first page of 1,000 receipts reads at most 60 rows', async () => {
-    const w = new World();
-    const merchant = await w.merchant();
-    const { confirmed } = await w.purchase(await w.product(merchant), await w.chain.wallet());
-    await copyReceipt(w.env.DB, confirmed.receipt_id, 999);
-    const list = (env: typeof w.env) => w.call('GET', '/v1/receipts', { key: merchant.key, env });
-    expect((await list(w.env)).body).toMatchObject({ total: 1_000, has_more: true });
-    const { env, readings } = withRowCount(w.env);
-    expect((await list(env)).body.items).toHaveLength(20);
-    expect(rowsOf(readings), worstOf(readings)).toBeLessThanOrEqual(60);
-  });
-});
 
 describe('GET /v1/receipts', () => {
   const w = new World();
