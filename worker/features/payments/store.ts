@@ -45,17 +45,12 @@ export async function findWithProduct(ctx: Shard, paymentId: PaymentId) {
   return product && { payment, ...product };
 }
 
-export async function findSession(ctx: Shard, nonce: string): Promise<Payment | undefined> {
-  const row = await ctx.db
+export const findSession = async (ctx: Shard, nonce: string): Promise<Payment | undefined> =>
+  (await ctx.db
     .select()
     .from(payments)
     .where(and(rowsOnChain(ctx, payments), eq(payments.nonce, nonce), sql`recovers_payment_id IS NULL AND reference <> ''`))
-    .get();
-  if (row) return row;
-  const archived = await findArchived(ctx, and(rowsOnChain(ctx, archivedPayments), eq(archivedPayments.nonce, nonce))!);
-  // The row in the archive has the end of the nonce alone.
-  return archived?.nonce === nonce ? archived : undefined;
-}
+    .get()) ?? findArchived(ctx, and(rowsOnChain(ctx, archivedPayments), eq(archivedPayments.nonce, nonce))!);
 
 export const insertPayment = (db: Db, payment: Payment): Write => db.insert(payments).values(payment);
 

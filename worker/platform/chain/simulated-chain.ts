@@ -23,7 +23,7 @@ import {
   slotOfBlockhash,
 } from './simulated-blocks.ts';
 
-/** Blocks until a blockhash expires and until a block is final, as on the real clusters. */
+/** Time and slots until a block is final, as on the real clusters. */
 const FINAL_AFTER_MS = 13 * SECOND;
 const FINAL_AFTER_SLOTS = 32;
 const LAMPORTS = 1_000_000_000_000;
