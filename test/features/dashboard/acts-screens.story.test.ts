@@ -24,6 +24,30 @@ async function signAt(owner: Merchant, location: string | null, path: string): P
   return w.chain.call<string>('sendTransaction', await w.chain.sign(owner.wallet, transaction), { encoding: 'base64' });
 }
 
+describe('forms while nothing can be stored', () => {
+  it('a form that the service cannot store comes back with what was typed, and stores it once on the second try', async () => {
+    const owner = await w.merchant();
+    const browser = await signedIn(owner);
+    const path = '/dashboard/templates/new';
+    const form = {
+      ...{ act: 'create', name: 'Rain & wind', 'price.asset': 'USDC', 'price.amount': '5', renewal_mode: 'ONE_OFF' },
+      idempotency_key: fieldOf((await browser.get(path)).text, 'create', 'idempotency_key'),
+    };
+    await w.env.DB.prepare(
+      "CREATE TRIGGER away BEFORE INSERT ON products BEGIN SELECT RAISE(ABORT, 'D1_ERROR: Network connection lost.'); END",
+    ).run();
+    const refused = await browser.post(path, form).finally(() => w.env.DB.prepare('DROP TRIGGER away').run());
+    expect(refused.status).toBe(503);
+    expect(refused.text).toContain('role="alert"');
+    expect(refused.text).toContain('value="Rain &amp; wind"');
+    const again = fieldOf(refused.text, 'create', 'idempotency_key');
+    const stored = await browser.post(path, { ...form, idempotency_key: again });
+    expect((await browser.post(path, { ...form, idempotency_key: again })).location).toBe(stored.location);
+    const { body } = await w.call('GET', '/v1/products', { key: owner.token });
+    expect(body.items.map(({ name }: { name: string }) => name)).toEqual(['Rain & wind']);
+  });
+});
+
 describe('acts that a wallet signs', () => {
   it('a refund leads to the signing page, and the payment shows it once the chain has it', async () => {
     const owner = await w.merchant();
