@@ -92,7 +92,7 @@ CREATE TABLE `archived_sales` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `archived_sales_payment_id_unique` ON `archived_sales` (`payment_id`);--> statement-breakpoint
 CREATE UNIQUE INDEX `archived_sales_receipt_id_unique` ON `archived_sales` (`receipt_id`);--> statement-breakpoint
-CREATE INDEX `archived_sales_by_nonce` ON `archived_sales` (`nonce`) WHERE nonce IS NOT NULL;--> statement-breakpoint
+CREATE UNIQUE INDEX `archived_sales_by_nonce` ON `archived_sales` (`nonce`) WHERE nonce IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `archived_sales_by_owner` ON `archived_sales` (`owner`,`created_at`);--> statement-breakpoint
 CREATE INDEX `archived_sales_by_product` ON `archived_sales` (`owner`,`product_id`,`created_at`);--> statement-breakpoint
 CREATE INDEX `archived_sales_by_payer` ON `archived_sales` (`owner`,`payer`,`created_at`);--> statement-breakpoint

@@ -150,9 +150,7 @@ export class NodeChain implements Chain {
     return broadcast.kind === 'rejected' && attempt > 1 ? unavailable(broadcast.reason) : broadcast;
   }
 
-  /**
-   * Simulates the transaction in one round trip and returns the height past which it can never land.
-   */
+  /** Simulates the transaction in one round trip and returns the height past which it can never land. */
   async simulate(
     wire: Uint8Array,
   ): Promise<{ kind: 'passed'; lastValidBlockHeight: number } | { kind: 'failed'; reason: string } | Unavailable> {

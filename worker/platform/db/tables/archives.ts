@@ -136,7 +136,7 @@ export const archivedSales = sqliteTable(
     ...ofReceipt(),
   },
   (table) => [
-    index('archived_sales_by_nonce').on(table.nonce).where(sql`nonce IS NOT NULL`),
+    uniqueIndex('archived_sales_by_nonce').on(table.nonce).where(sql`nonce IS NOT NULL`),
     index('archived_sales_by_owner').on(table.owner, table.createdAt),
     index('archived_sales_by_product').on(table.owner, table.productId, table.createdAt),
     index('archived_sales_by_payer').on(table.owner, table.payer, table.createdAt),

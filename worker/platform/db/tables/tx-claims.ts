@@ -14,7 +14,7 @@ export const txClaims = sqliteTable(
   {
     /** Ends and hash of the signature: `claimKeyOf`. */
     txKey: text('tx_key').notNull(),
-    /** With the channel, if the claim is on its payout. Null once the payment is in the archive, which has the signature. */
+    /** With the channel, if the claim is on its payout. Null once the payment was archived, with the signature. */
     txSignature: text('tx_signature'),
     livemode: flag('livemode').notNull().default(true),
     kind: text('kind').$type<ClaimKind>().notNull(),
