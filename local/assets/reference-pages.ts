@@ -11,7 +11,6 @@ import {
   COUNTED_ROWS_MAX,
   IDEMPOTENCY_KEY,
   METADATA,
-  OPEN_SESSIONS_MAX,
   OWN_NAME_MAX,
   PER_PAGE,
   TIMELINE,
@@ -85,7 +84,7 @@ function plansTable(): string {
     return [
       `\`${name}\``,
       plan.priceUsdc,
-      ...[plan.activeKeysMax, plan.activeProductsMax, plan.enabledEndpointsMax].map(plain),
+      ...[plan.activeKeysMax, plan.activeProductsMax, plan.openSessionsMax, plan.enabledEndpointsMax].map(plain),
       ...[plan.requestsPerMinute, plan.meteredPerSecond, plan.feesPerDay].map(plain),
     ];
   });
@@ -94,6 +93,7 @@ function plansTable(): string {
     `USDC for ${PLAN_DAYS} days`,
     'Active keys',
     'Active products',
+    'Open checkouts of a product that strangers started',
     'Webhook endpoints',
     'Requests a minute',
     'Consume and settle a second',
@@ -145,7 +145,6 @@ ${table(
     ['body', `${BODY_KB.usual} KB`],
     ["body of a provider's webhook", `${BODY_KB.provider} KB`],
     ['manifest, invoice metadata', `${plain(BODY_KB.long)} KB`],
-    ['open checkouts of a product that strangers started', plain(OPEN_SESSIONS_MAX)],
   ],
 )}
 

@@ -33,10 +33,11 @@ describe('published limits', () => {
     )['x-limits'];
     expect(Object.entries(plans!).map(([plan, row]) => [plan, ...Object.values(row)])).toEqual(
       PLAN_NAMES.map((plan) => {
-        const { priceUsdc, activeKeysMax, activeProductsMax, enabledEndpointsMax, requestsPerMinute, meteredPerSecond, feesPerDay } =
-          PLANS[plan];
+        const { priceUsdc, activeKeysMax, activeProductsMax, openSessionsMax, enabledEndpointsMax, ...rates } = PLANS[plan];
+        const { requestsPerMinute, meteredPerSecond, feesPerDay } = rates;
         const products = Number.isFinite(activeProductsMax) ? activeProductsMax : null;
-        return [plan, priceUsdc, activeKeysMax, products, enabledEndpointsMax, requestsPerMinute, meteredPerSecond, feesPerDay];
+        const quotas = [activeKeysMax, products, openSessionsMax, enabledEndpointsMax];
+        return [plan, priceUsdc, ...quotas, requestsPerMinute, meteredPerSecond, feesPerDay];
       }),
     );
     const shown = (buckets: Record<string, PublicBucket>) =>

@@ -38,4 +38,5 @@ export const COMMUNITIES_MAX = 200;
 export const ENDPOINT_FAILING_DAYS = 5;
 /** Interval of attempts to a failing endpoint. */
 export const PROBE_EVERY_MS = 5 * 60_000;
-export const OPEN_SESSIONS_MAX = 1000;
+/** Metered sessions of one product without a channel. */
+export const UNOPENED_SESSIONS_MAX = 1000;

@@ -9,6 +9,8 @@ interface Plan {
   priceUsdc: string;
   activeKeysMax: number;
   activeProductsMax: number;
+  /** Open checkout sessions of one product. Buyers that the merchant sends are admitted beyond it. */
+  openSessionsMax: number;
   requestsPerMinute: number;
   meteredPerSecond: number;
   enabledEndpointsMax: number;
@@ -30,6 +32,7 @@ export const PLANS = {
     priceUsdc: '0',
     activeKeysMax: 2,
     activeProductsMax: 3,
+    openSessionsMax: 1_000,
     requestsPerMinute: 60,
     meteredPerSecond: 5,
     enabledEndpointsMax: 2,
@@ -43,6 +46,7 @@ export const PLANS = {
     priceUsdc: '19',
     activeKeysMax: 5,
     activeProductsMax: 25,
+    openSessionsMax: 2_000,
     requestsPerMinute: 300,
     meteredPerSecond: 20,
     enabledEndpointsMax: 5,
@@ -56,6 +60,7 @@ export const PLANS = {
     priceUsdc: '49',
     activeKeysMax: 20,
     activeProductsMax: 250,
+    openSessionsMax: 5_000,
     requestsPerMinute: 1000,
     meteredPerSecond: 100,
     enabledEndpointsMax: 20,
@@ -69,6 +74,7 @@ export const PLANS = {
     priceUsdc: '199',
     activeKeysMax: 100,
     activeProductsMax: Number.POSITIVE_INFINITY,
+    openSessionsMax: 10_000,
     requestsPerMinute: 3000,
     meteredPerSecond: 500,
     enabledEndpointsMax: 50,

@@ -1,7 +1,7 @@
 import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { OPEN_SESSIONS_MAX } from '#core/limits.ts';
+import { UNOPENED_SESSIONS_MAX } from '#core/limits.ts';
 import { HOUR, MINUTE } from '#core/time.ts';
 import { newCtx } from '#platform/context.ts';
 import { isStalled, readVitalSigns, waitingMs } from '#platform/db/due/vital-signs.ts';
@@ -125,9 +125,11 @@ describe('sweep classes of metered sessions', () => {
     expect(await readAlarm(shop)).toBeGreaterThan(Date.now() - MINUTE);
   });
 
-  it(`session ${OPEN_SESSIONS_MAX + 1} of a product closes its oldest unopened session`, async () => {
+  it(`session ${UNOPENED_SESSIONS_MAX + 1} of a product closes its oldest unopened session`, async () => {
     const shop = await LiveShop.make(w);
-    await multiply(w.env.DB, 'metered_sessions', 'id', shop.session.session_id, OPEN_SESSIONS_MAX - 1, { id: "printf('ms_9%025d', i)" });
+    await multiply(w.env.DB, 'metered_sessions', 'id', shop.session.session_id, UNOPENED_SESSIONS_MAX - 1, {
+      id: "printf('ms_9%025d', i)",
+    });
     const request = { product_id: shop.session.product_id, cap: { asset: 'USDC', amount: '1' } };
     const made = await w.call('POST', '/v1/access/metered-sessions', {
       key: shop.key,
@@ -136,7 +138,7 @@ describe('sweep classes of metered sessions', () => {
     });
     expect(made.status).toBe(201);
     expect([await countSessions('created', request.product_id), await countSessions('closed', request.product_id)]).toEqual([
-      OPEN_SESSIONS_MAX,
+      UNOPENED_SESSIONS_MAX,
       1,
     ]);
   });

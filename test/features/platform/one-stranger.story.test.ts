@@ -12,7 +12,7 @@ describe('limits of a single anonymous caller', () => {
   let fullProduct: { product_id: string; slug: string };
   let product: { product_id: string; slug: string };
   beforeAll(async () => {
-    [victim, other] = [await w.merchant(), await w.merchant()];
+    [victim, other] = [await w.merchant('free'), await w.merchant()];
     [fullProduct, product] = [await w.product(victim), await w.product(other)];
     const { payment_id } = await w.connect(fullProduct);
     await multiply(w.env.DB, 'payments', 'id', payment_id, OPEN_MAX - 1, {

@@ -1,6 +1,6 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm';
 import type { MeteredSessionId } from '#core/ids.ts';
-import { OPEN_SESSIONS_MAX } from '#core/limits.ts';
+import { UNOPENED_SESSIONS_MAX } from '#core/limits.ts';
 import { HOUR, MINUTE } from '#core/time.ts';
 import { clockFilter } from '#platform/chain/clock-filter.store.ts';
 import type { Shard } from '#platform/context.ts';
@@ -99,10 +99,10 @@ export async function expireUnopened(ctx: Shard, max: number): Promise<number> {
   return meta.changes;
 }
 
-/** Closes the oldest unopened sessions of a product beyond `OPEN_SESSIONS_MAX`. */
+/** Closes the oldest unopened sessions of a product beyond `UNOPENED_SESSIONS_MAX`. */
 export const closeExcess = (ctx: Shard, { productId }: Pick<MeteredSessionRow, 'productId'>): Write => {
   const beyond = sql`SELECT id FROM metered_sessions INDEXED BY metered_sessions_unopened_by_product WHERE product_id = ${boundId(productId)} AND ${sql.raw(UNOPENED)}
-    ORDER BY created_at DESC LIMIT 10 OFFSET ${OPEN_SESSIONS_MAX}`;
+    ORDER BY created_at DESC LIMIT 10 OFFSET ${UNOPENED_SESSIONS_MAX}`;
   return endRows(ctx, 'closed', sql`id IN (${beyond})`);
 };
 
