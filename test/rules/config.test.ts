@@ -67,7 +67,11 @@ describe('readConfig', () => {
     ['a receipt key that is no key', { RECEIPT_KEYS: 'nonsense' }, 'wrong: RECEIPT_KEYS must be 32-byte base64url seeds, comma-separated'],
     ['two sandbox seeds', { SANDBOX_SEED: `${seed()},${seed()}` }, 'wrong: SANDBOX_SEED must be one 32-byte base64url seed'],
     ['a ring with a gap', { JWT_KEYS: `${seed()},,${seed()}` }, 'wrong: JWT_KEYS must be 32-byte base64url seeds, comma-separated'],
-    ['a reference that is no address', { SERVICE_REFERENCE: 'wallet' }, 'wrong: SERVICE_REFERENCE must be address'],
+    [
+      'a reference that is no address',
+      { SERVICE_REFERENCE: 'wallet' },
+      'wrong: SERVICE_REFERENCE must be one to 6 addresses, comma-separated',
+    ],
     ['no node', { RPC_URL: '' }, 'wrong: RPC_URL is missing, and so is RPC_URLS'],
     ['an own host with a path', { OWN_HOSTS: 'svc.example.com/v1' }, 'wrong: OWN_HOSTS must be host names, comma-separated'],
     ['real money without a name', { BASE_URL: '' }, 'wrong: BASE_URL is missing on mainnet'],

@@ -30,6 +30,9 @@ const flag = z.enum(['true', 'false']).default('false');
 const loopback = z.url().regex(LOOPBACK);
 const list = z.string().transform((text) => [...new Set(text.split(',').map((part) => part.trim()))]);
 
+/** Scans of one sweep, within the connections that the platform allows to an invocation. */
+const SERVICE_REFERENCES_MAX = 6;
+
 export const VARIABLES = {
   NETWORK: variableOf(
     z.enum(['mainnet', 'devnet']),
@@ -59,9 +62,9 @@ export const VARIABLES = {
     'other host names of this worker, such as one at `workers.dev`. Webhooks to them, as to `BASE_URL`, are refused because they would loop',
   ),
   SERVICE_REFERENCE: variableOf(
-    wallet,
-    'address',
-    'read-only key added to every checkout transaction; the service scans it to find payments. Use an address that you control but never use elsewhere. Do not change it while sessions are open',
+    list.pipe(z.array(wallet).max(SERVICE_REFERENCES_MAX)),
+    `one to ${SERVICE_REFERENCES_MAX} addresses, comma-separated`,
+    'read-only keys, one of which is added to every checkout transaction; the service scans them side by side to find payments. Use addresses that you control but never use elsewhere. Add one for each 250 checkouts a second. Do not remove one while sessions are open',
     { needed: 'always' },
   ),
   PEPPER: variableOf(

@@ -9,6 +9,7 @@ import { CHANNEL_KEYS } from '../../support/chain/live-channel.ts';
 import { putRow } from '../../support/fixtures/put-row.ts';
 import { COLLECTING_KEYS } from '../../support/models/subscription-life.ts';
 import { emit } from '../../support/people/consumer.ts';
+import { testEnv } from '../../support/runner/env.ts';
 import { World } from '../../support/world.ts';
 
 /** Wall time of a row, far from both ends of time. */
@@ -27,7 +28,7 @@ const live = { livemode: 1 };
 const test = { livemode: 0, merchant_id: 'm', customer_ref: null };
 const due = { next_check_at: AT };
 /** Every transaction on the chain was read. */
-const scanned: Kind['also'] = [['cursors', { name: 'service-reference', passed_at: AT * 2 }]];
+const scanned: Kind['also'] = [['cursors', { name: `service-reference ${testEnv.SERVICE_REFERENCE}`, passed_at: AT * 2 }]];
 const address = 'So11111111111111111111111111111111111111112';
 const ofChain = {
   plan_address: address,

@@ -37,7 +37,7 @@ describe('reference sweep with a late node', REPEATED, () => {
     const payment = await w.connect(product, { customer_ref: crypto.randomUUID() });
     return { id: payment.payment_id as string, signature: await w.chain.pay(await w.chain.wallet(), payment) };
   };
-  const passedAt = () => w.env.DB.prepare("SELECT passed_at FROM cursors WHERE name = 'service-reference'").first<number>('passed_at');
+  const passedAt = () => w.env.DB.prepare("SELECT passed_at FROM cursors WHERE name LIKE 'service-reference %'").first<number>('passed_at');
 
   it('a session does not expire before the node’s own time has passed its deadline', async () => {
     const payment = await w.connect(product);
@@ -91,7 +91,7 @@ describe('reference sweep with a late node', REPEATED, () => {
 
   describe('node without earlier history', () => {
     const readCursor = (name: string) =>
-      w.env.DB.prepare('SELECT * FROM cursors WHERE name = ?').bind(name).first<Record<string, unknown>>();
+      w.env.DB.prepare('SELECT * FROM cursors WHERE name = ?').bind(`${name} ${w.env.SERVICE_REFERENCE}`).first<Record<string, unknown>>();
     const minutes = async (count: number) => {
       await w.chain.call('local_warp', count * 60);
       pass(count * MINUTE);
@@ -140,10 +140,8 @@ describe('reference sweep with a late node', REPEATED, () => {
     it('a walk that lost its cursor costs at most two list calls, and the next sweep tries again', async () => {
       await restart();
       const { until } = (await readCursor('service-reference'))!;
-      await w.env.DB.prepare(
-        "INSERT INTO cursors (name, walk_before, until, passed_at, version) VALUES ('service-reference-backlog', ?1, ?1, 0, 1)",
-      )
-        .bind(until)
+      await w.env.DB.prepare('INSERT INTO cursors (name, walk_before, until, passed_at, version) VALUES (?2, ?1, ?1, 0, 1)')
+        .bind(until, `service-reference-backlog ${w.env.SERVICE_REFERENCE}`)
         .run();
       await w.chain.call('local_resetCalls');
       await w.sweepEach(PAYMENT_SWEEPS);

@@ -1,6 +1,6 @@
 import { ApiError } from '#core/errors.ts';
 import { DECIMALS, formatAmount, money, subtract } from '#core/money.ts';
-import { memoOf, priceOf } from '#features/payments/resource.ts';
+import { memoOf, priceOf, referencesOf } from '#features/payments/resource.ts';
 import type { Ctx } from '#platform/context.ts';
 import type { Payment } from '#platform/db/tables/payments.ts';
 import { NATIVE_MINT } from '#solana/assets.ts';
@@ -13,7 +13,7 @@ export function termsOf(ctx: Ctx, payment: Payment, exists: boolean[] = []): Che
     memo: memoOf(payment),
     mint: payment.mint,
     decimals: DECIMALS[payment.asset],
-    references: [payment.reference, ctx.config.SERVICE_REFERENCE],
+    references: referencesOf(ctx, payment),
     merchant: {
       wallet: payment.recipientWallet,
       ata: payment.recipientAta,
@@ -57,8 +57,7 @@ export function solanaPayUrl(ctx: Ctx, payment: Payment): string {
   const query = [
     ['amount', formatAmount(priceOf(payment))],
     ...(payment.mint === NATIVE_MINT ? [] : [['spl-token', payment.mint]]),
-    ['reference', payment.reference],
-    ['reference', ctx.config.SERVICE_REFERENCE],
+    ...referencesOf(ctx, payment).map((key) => ['reference', key]),
     ['label', payment.terms.productName],
     ['memo', memoOf(payment)],
   ].map(([name, value]) => `${name}=${encodeURIComponent(value!)}`);

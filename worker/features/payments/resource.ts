@@ -172,6 +172,16 @@ const toIdentityResource = ({ provider, providerUserId, username }: ProvenIdenti
 });
 
 export const memoOf = (payment: Payment): string => `svc:${payment.nonce}`;
+
+/** Key of the service in a transaction. The nonces of all transactions spread over the configured keys. */
+export function serviceReferenceOf({ config: { SERVICE_REFERENCE: keys } }: Ctx, { nonce }: { nonce: string }): string {
+  return keys[nonce.charCodeAt(nonce.length - 1) % keys.length]!;
+}
+
+/** Reference keys of a transaction for a payment: its own, then the service's. Only checkout transactions carry any. */
+export const referencesOf = (ctx: Ctx, payment: Pick<Payment, 'reference' | 'nonce'>): string[] =>
+  payment.reference === '' ? [] : [payment.reference, serviceReferenceOf(ctx, payment)];
+
 const inAsset = (payment: Payment, units: bigint): Money => ({ asset: payment.asset, units });
 export const priceOf = (payment: Payment): Money => inAsset(payment, payment.priceAmount);
 
@@ -198,8 +208,7 @@ export function toPaymentResource(ctx: Ctx, payment: Payment, view: 'buyer' | 'm
     ...given('payer_wallet', payment.payerWallet),
     recipient_wallet: payment.recipientWallet,
     memo: memoOf(payment),
-    // Only checkout transactions carry reference keys.
-    references: payment.reference === '' ? [] : [payment.reference, ctx.config.SERVICE_REFERENCE],
+    references: referencesOf(ctx, payment),
     ...given('tx_signature', payment.txSignature),
     ...given('slot', payment.slot),
     ...given('block_time', isoOrNull(payment.blockTime)),

@@ -4,7 +4,7 @@ import { routeOf, stepAuthorization } from '#features/authorizations/authorizati
 import { findCurrent, hasOther, hasSignedOther } from '#features/authorizations/store.ts';
 import { confirmFound, confirmPayment } from '#features/payments/confirm/confirm.ts';
 import { planSubmit, planWaiting } from '#features/payments/payment.ts';
-import { memoOf } from '#features/payments/resource.ts';
+import { memoOf, referencesOf } from '#features/payments/resource.ts';
 import { getPayment } from '#features/payments/store.ts';
 import { isSending, rememberSent } from '#features/payments/watch/candidates.ts';
 import { ownSignatureOf } from '#features/settlements/new-settlement.ts';
@@ -62,7 +62,7 @@ export async function collectFirst(
   // Another request may have replaced or expired the payment.
   if (current.status === 'FAILED') return { kind: 'over', payment: current };
   if (!isAgreed(row, subscription)) return waiting(current, 'other_terms');
-  const marks = { memo: memoOf(payment), references: [payment.reference, ctx.config.SERVICE_REFERENCE] };
+  const marks = { memo: memoOf(payment), references: referencesOf(ctx, payment) };
   const attempt = await collectPeriod(ctx, row, { puller, reading, marks, claim: ({ wire }) => claimFirst(ctx, current, wire) });
   switch (attempt.kind) {
     case 'sent':

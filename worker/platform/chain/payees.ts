@@ -18,7 +18,7 @@ const WHY: Record<UnspendableReason, string> = {
 };
 
 export const ownKeysOf = (config: Config): string[] => [
-  config.SERVICE_REFERENCE,
+  ...config.SERVICE_REFERENCE,
   ...[config.TREASURY_WALLET, config.FEE_WALLET].flatMap((wallet) => (!wallet || wallet === SANDBOX_WALLET ? [] : [wallet])),
   ...(hasX402(config) ? feePayersOf(config).addresses : []),
   ...(hasChannels(config) ? channelOperatorsOf(config).addresses : []),

@@ -15,9 +15,9 @@ const GROUP_MAX = 20;
 /** Byte range of the owner in a token account. */
 const OWNER = { from: 32, to: 64 };
 
-/** Service keys named in payments: the reference of checkouts, and the sender of agent payments, collections and channels. */
+/** Service keys named in payments: the references of checkouts, and the sender of agent payments, collections and channels. */
 export const keysOnChain = ({ config }: Ctx): string[] => [
-  config.SERVICE_REFERENCE,
+  ...config.SERVICE_REFERENCE,
   ...(hasX402(config) ? feePayersOf(config).addresses : []),
   ...(hasSubscriptions(config) ? pullersOf(config).addresses : []),
   ...operatorsOf(config),

@@ -9,8 +9,9 @@ import { NATIVE_MINT } from '#solana/assets.ts';
 import { buildCheckoutTransaction, deriveAccount, type Lifetime } from '#solana/checkout-transaction.ts';
 import { LANDS_WITHIN_MS } from '#solana/finality.ts';
 import { REFUND_MEMO } from '#solana/refund.ts';
+import { serviceReferenceOf } from '../resource.ts';
 import { getPayment } from '../store.ts';
-import { loadWalks } from '../watch/candidate.store.ts';
+import { readPassedAt } from '../watch/reference-scan.store.ts';
 import { hasUnderWay, hasUnlapsed, insertRefund, noteLapsed, restoreArchived } from './store.ts';
 
 export interface PreparedRefund {
@@ -63,8 +64,7 @@ function unitsOf(payment: Payment, asked: RefundRequest['amount']): bigint {
 export async function readUntil(ctx: Shard): Promise<number> {
   // A simulated chain has no lag, so no scan is needed.
   if (ctx.sandbox !== null) return ctx.now;
-  const { newest } = await loadWalks(ctx);
-  return Math.min(ctx.now, newest.passedAt);
+  return Math.min(ctx.now, await readPassedAt(ctx));
 }
 
 /**
@@ -101,7 +101,7 @@ export async function prepareRefund(ctx: Scope, known: Payment, request: RefundR
         memo: REFUND_MEMO + refund.nonce,
         mint: payment.mint,
         decimals: DECIMALS[payment.asset],
-        references: [ctx.config.SERVICE_REFERENCE],
+        references: [serviceReferenceOf(ctx, refund)],
         merchant: { wallet: payment.payerWallet!, ata: destination, units: refund.amount, ataExists: exists[0] ?? false },
         fee: null,
       };

@@ -1,16 +1,15 @@
-import { and, asc, eq, gt, inArray, lte, type SQL, sql } from 'drizzle-orm';
+import { and, asc, eq, gt, lte, type SQL, sql } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/sqlite-core';
 import type { PaymentId } from '#core/ids.ts';
 import { clockFilterForPayment, rowsOnChain } from '#platform/chain/clock-filter.store.ts';
-import type { Ctx, Db, Shard } from '#platform/context.ts';
+import type { Db, Shard } from '#platform/context.ts';
 import { boundId, digitsField, idField, jsonRows } from '#platform/db/among.ts';
 
-import { abortIf, abortUnlessChanged, type Write } from '#platform/db/commit.ts';
-import { globalOf } from '#platform/db/directory.ts';
+import { abortIf, type Write } from '#platform/db/commit.ts';
 import { transactionRows } from '#platform/db/outcome.ts';
 import { isAmongRows, listDueInTurns } from '#platform/db/sweeps.ts';
 import { archiveOwners } from '#platform/db/tables/archives.ts';
-import { type Candidate, type Cursor, cursors, paymentCandidates } from '#platform/db/tables/candidates.ts';
+import { type Candidate, paymentCandidates } from '#platform/db/tables/candidates.ts';
 import { payments, refunds } from '#platform/db/tables/payments.ts';
 
 /** Limit of named signatures per payment. Sent and found ones count too, but are never refused. */
@@ -214,43 +213,3 @@ export async function listDueCandidates(
   const turns = new Map(rowids.map((rowid, turn) => [rowid, turn]));
   return rows.sort((a, b) => turns.get(a.rowNumber)! - turns.get(b.rowNumber)!).map(({ candidate }) => candidate);
 }
-
-/** Cursors of the service's reference key: `newest` from the top, `backlog` for what earlier walks left. */
-export interface Walks {
-  newest: Cursor;
-  backlog: Cursor;
-}
-
-const NEWEST = 'service-reference';
-const BACKLOG = 'service-reference-backlog';
-
-/** Loads the cursors from the first database, because one walk serves all. */
-export async function loadWalks(ctx: Ctx): Promise<Walks> {
-  const known = await globalOf(ctx)
-    .db.select()
-    .from(cursors)
-    .where(inArray(cursors.name, [NEWEST, BACKLOG]));
-  const named = (name: string): Cursor =>
-    known.find((cursor) => cursor.name === name) ?? {
-      name,
-      until: null,
-      walkTop: null,
-      walkBefore: null,
-      walkStartedAt: null,
-      passedAt: 0,
-      version: 0,
-    };
-  return { newest: named(NEWEST), backlog: named(BACKLOG) };
-}
-
-export const stepCursor = (ctx: Shard, before: Cursor, after: Cursor): Write[] => [
-  ctx.db
-    .insert(cursors)
-    .values({ ...after, version: before.version + 1 })
-    .onConflictDoUpdate({
-      target: cursors.name,
-      set: { ...after, version: before.version + 1 },
-      setWhere: eq(cursors.version, before.version),
-    }),
-  abortUnlessChanged(ctx),
-];

@@ -7,8 +7,8 @@ import type { Payment } from '#platform/db/tables/payments.ts';
 import { PAYMENT } from '#rules/states.ts';
 import { planFail, stepPayment } from '../payment.ts';
 import { getPayment } from '../store.ts';
-import { loadWalks } from './candidate.store.ts';
 import { type ExpiringSession, expireTogether, listExpired } from './expire.store.ts';
+import { readPassedAt } from './reference-scan.store.ts';
 
 const PAGES = { pageMax: 250, pagesMax: 24 };
 /** Delay after the deadline until the last block is confirmed and listed. */
@@ -24,7 +24,7 @@ export const certainAt = ({ expiresAt, lateGraceSeconds }: Pick<Payment, 'expire
  */
 export async function sweepExpired(ctx: Shard): Promise<Swept> {
   // A simulated chain has no lag, so no scan is needed.
-  const passedAt = ctx.sandbox === null ? (await loadWalks(ctx)).newest.passedAt : ctx.now;
+  const passedAt = ctx.sandbox === null ? await readPassedAt(ctx) : ctx.now;
   const endedBy = Math.min(ctx.now - EXPIRY_PATIENCE_MS, passedAt);
   const bounds = { endedBy, graceMs: ctx.config.LATE_GRACE_SECONDS * SECOND, abandonedBefore: ctx.now - DAY };
   return sweepPages<ExpiringSession>(

@@ -8,9 +8,10 @@ import { othersOf } from '#platform/db/each-database.ts';
 import { addSwept, type Swept } from '#platform/db/sweeps.ts';
 import type { Cursor } from '#platform/db/tables/candidates.ts';
 import type { ListedSignature, SignatureListing } from '#solana/signature-list.ts';
-import { insertFound, loadWalks, stepCursor, type Walks } from './candidate.store.ts';
+import { insertFound } from './candidate.store.ts';
 import { SWEEP_PATIENCE_MS } from './candidates.ts';
 import { restoreEnded } from './ended-sessions.ts';
+import { loadWalks, stepCursor, type Walks } from './reference-scan.store.ts';
 
 const PAGE_SIZE = 1000;
 const WALK_MS = 20 * SECOND;
@@ -20,15 +21,27 @@ const LISTING_LAG_MS = 30 * SECOND;
 const OVERLAP_MS = 5 * MINUTE;
 
 /**
- * Finds unreported payments of all databases by the service's reference key in every checkout transaction. Reads from the newest
- * transaction to the start of the last walk, then the backlog, so that new money is seen first. Each page and its cursor step are one batch
- * in the first database: a crash resumes, and a repeated page changes nothing.
+ * Finds unreported payments of all databases by the service's reference keys, one of which is in every checkout transaction. The keys are
+ * walked side by side.
  */
 export async function sweepReference(ctx: Shard, pageSize = PAGE_SIZE): Promise<Swept> {
-  const walks = await loadWalks(ctx);
+  return addSwept(...(await Promise.all(ctx.config.SERVICE_REFERENCE.map((key) => walkKey(ctx, { key, pageSize })))));
+}
+
+interface Walk {
+  key: string;
+  pageSize: number;
+}
+
+/**
+ * Reads from the newest transaction to the start of the last walk, then the backlog, so that new money is seen first. Each page and its
+ * cursor step are one batch in the first database: a crash resumes, and a repeated page changes nothing.
+ */
+async function walkKey(ctx: Shard, walk: Walk): Promise<Swept> {
+  const walks = await loadWalks(ctx, walk.key);
   if (walks.newest.walkBefore !== null) await storeScanStep(ctx, setAside(ctx, walks));
-  const newest = await readPages(ctx, pageSize, stepNewest);
-  const backlog = await readPages(ctx, pageSize, stepBacklog);
+  const newest = await readPages(ctx, walk, stepNewest);
+  const backlog = await readPages(ctx, walk, stepBacklog);
   return addSwept(newest, backlog);
 }
 
@@ -36,15 +49,15 @@ type SignaturePage = Extract<SignatureListing, { kind: 'page' }>;
 
 type Step = (ctx: Ctx, walks: Walks) => { from: Cursor; past: (page: SignaturePage) => Cursor; lost: () => Cursor } | null;
 
-async function readPages(ctx: Shard, pageSize: number, stepFrom: Step): Promise<Swept> {
+async function readPages(ctx: Shard, { key, pageSize }: Walk, stepFrom: Step): Promise<Swept> {
   let taken = 0;
   const endsAtMs = ctx.elapsedMs() + WALK_MS;
   while (ctx.elapsedMs() < endsAtMs && ctx.budget.left > 0) {
-    const walks = await loadWalks(ctx);
+    const walks = await loadWalks(ctx, key);
     const step = stepFrom(ctx, walks);
     if (!step) return { taken, end: 'empty' };
     const { walkBefore: before, until } = step.from;
-    const listed = await ctx.chain.listSignatures(ctx.config.SERVICE_REFERENCE, { before, until, limit: pageSize });
+    const listed = await ctx.chain.listSignatures(key, { before, until, limit: pageSize });
     if (listed.kind === 'unavailable') {
       ctx.note(`rpc: ${listed.reason}`);
       return { taken, end: 'paused' };
