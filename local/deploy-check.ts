@@ -43,7 +43,7 @@ const checkPlaceholders: Check = ({ env }) => {
   const isPlaceholder = d1_databases.some(({ database_id = '' }) => PLACEHOLDERS.database.test(database_id));
   return [
     ...(isPlaceholder ? ['wrangler.toml has no database_id. Run npx wrangler d1 create svc'] : []),
-    ...(String(vars.SERVICE_REFERENCE).split(',').includes(PLACEHOLDERS.reference)
+    ...(String(vars.SERVICE_REFERENCE).includes(PLACEHOLDERS.reference)
       ? ['SERVICE_REFERENCE has the example’s address. Use an address of your own']
       : []),
   ];

@@ -918,7 +918,7 @@ CREATE INDEX `payments_by_email` ON `payments` (`merchant_id`,`livemode`,`email`
 CREATE INDEX `payments_by_signature` ON `payments` (`tx_signature`) WHERE status <> 'CONFIRMED' AND tx_signature IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `payments_expiring` ON `payments` (`expires_at`) WHERE status IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMATION') AND livemode = 1;--> statement-breakpoint
 CREATE INDEX `sandbox_payments_expiring` ON `payments` (`expires_at`) WHERE status IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMATION') AND livemode = 0;--> statement-breakpoint
-CREATE INDEX `payments_open` ON `payments` (`product_id`,`expires_at`) WHERE status IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMATION');--> statement-breakpoint
+CREATE INDEX `payments_open` ON `payments` (`product_id`) WHERE status IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMATION');--> statement-breakpoint
 CREATE INDEX `payments_recovering` ON `payments` (`recovers_payment_id`) WHERE recovers_payment_id IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `payments_by_membership` ON `payments` (`membership_id`,`confirmed_at`) WHERE membership_id IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `refunds` (

@@ -27,6 +27,7 @@ import { EVENT_TYPES } from '../../worker/rules/events.ts';
 import {
   ADDRESS_CEILINGS,
   type AddressCeiling,
+  OPEN_SESSIONS_WITHOUT_WALLET,
   PLAN_DAYS,
   PLAN_NAMES,
   PLANS,
@@ -93,7 +94,7 @@ function plansTable(): string {
     `USDC for ${PLAN_DAYS} days`,
     'Active keys',
     'Active products',
-    'Open checkouts of a product that strangers started',
+    'Open checkouts of a product',
     'Webhook endpoints',
     'Requests a minute',
     'Consume and settle a second',
@@ -113,7 +114,7 @@ Beyond a limit the answer is 429 \`rate_limited\` or \`plan_limit_reached\`, wit
 
 ${plansTable()}
 
-Keys, products and endpoints are counted for each mode. A draft that nobody can pay does not count. Sandbox keys get a fifth of the requests, at least 30 a minute. Requests are counted in memory, so a minute may begin anew after some seconds without a call.
+Keys, products and endpoints are counted for each mode. A draft that nobody can pay does not count. A buyer without a wallet is refused from ${plain(OPEN_SESSIONS_WITHOUT_WALLET)} open checkouts on. A buyer with a hand-off or a payment session is counted, and never refused. Sandbox keys get a fifth of the requests, at least 30 a minute. Requests are counted in memory, so a minute may begin anew after some seconds without a call.
 
 ## Calls without a credential
 

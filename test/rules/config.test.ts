@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { simulatedConfig } from '#platform/chain/simulated-config.ts';
-import { base64url } from '../../worker/core/encoding.ts';
+import { base58, base64url } from '../../worker/core/encoding.ts';
 import { type Finding, readConfig } from '../../worker/platform/config.ts';
 import { type VariableName, variables } from '../../worker/platform/variables.ts';
 import wranglerToml from '../../wrangler.toml?raw';
@@ -9,6 +9,7 @@ import { testConfig } from '../support/runner/env.ts';
 
 const seed = () => base64url.encode(crypto.getRandomValues(new Uint8Array(32)));
 const WALLET = 'Av7QWv6RRdrFxbb9GXWM1g8Gut59feSWcr9tRBia7xZa';
+const OTHER_WALLET = '6hjrWR3LkfsPH6A8BmpkMrGUAZv7aXLf57YxZE76ba9x';
 const MAINNET = {
   NETWORK: 'mainnet',
   RPC_URL: 'https://rpc.example.com/?key=1',
@@ -62,11 +63,21 @@ describe('readConfig', () => {
     expect(readConfig({}).config).toBeNull();
   });
 
+  it('spaces and repeated keys in a list of references are left out', () => {
+    const { config } = readConfig({ ...MAINNET, SERVICE_REFERENCE: `${WALLET}, ${OTHER_WALLET},${WALLET} ` });
+    expect(config?.SERVICE_REFERENCE).toEqual([WALLET, OTHER_WALLET]);
+  });
+
   it.each<[string, Record<string, string>, string]>([
     ['a pepper under 32 bytes', { PEPPER: 'x'.repeat(31) }, 'wrong: PEPPER must be one or more of 32+ bytes, comma-separated'],
     ['a receipt key that is no key', { RECEIPT_KEYS: 'nonsense' }, 'wrong: RECEIPT_KEYS must be 32-byte base64url seeds, comma-separated'],
     ['two sandbox seeds', { SANDBOX_SEED: `${seed()},${seed()}` }, 'wrong: SANDBOX_SEED must be one 32-byte base64url seed'],
     ['a ring with a gap', { JWT_KEYS: `${seed()},,${seed()}` }, 'wrong: JWT_KEYS must be 32-byte base64url seeds, comma-separated'],
+    [
+      'seven references',
+      { SERVICE_REFERENCE: Array.from({ length: 7 }, () => base58.encode(crypto.getRandomValues(new Uint8Array(32)))).join(',') },
+      'wrong: SERVICE_REFERENCE must be one to 6 addresses, comma-separated',
+    ],
     [
       'a reference that is no address',
       { SERVICE_REFERENCE: 'wallet' },

@@ -64,7 +64,7 @@ export const VARIABLES = {
   SERVICE_REFERENCE: variableOf(
     list.pipe(z.array(wallet).max(SERVICE_REFERENCES_MAX)),
     `one to ${SERVICE_REFERENCES_MAX} addresses, comma-separated`,
-    'read-only keys, one of which is added to every checkout transaction; the service scans them side by side to find payments. Use addresses that you control but never use elsewhere. Add one for each 250 checkouts a second. Do not remove one while sessions are open',
+    'read-only keys, one of which is added to every checkout transaction; the service scans them side by side to find payments. Use addresses that you control but never use elsewhere. For each 250 checkouts a second append one: sessions expire once it has been scanned. Do not remove or reorder them while sessions are open',
     { needed: 'always' },
   ),
   PEPPER: variableOf(

@@ -59,6 +59,8 @@ export interface PaymentTerms {
   identitySessionId?: string;
   /** Hand-off that started the purchase. Valid for one purchase. */
   handoffId?: HandoffId;
+  /** Index of the service's reference key in the transaction. Absent for the first one. */
+  referenceKey?: number;
   delivery?: DeliveryTarget;
   metadata?: Record<string, string>;
   /** Set by an erasure of the customer: the payment gives no access again. */

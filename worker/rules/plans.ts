@@ -9,7 +9,7 @@ interface Plan {
   priceUsdc: string;
   activeKeysMax: number;
   activeProductsMax: number;
-  /** Open checkout sessions of one product. Buyers that the merchant sends are admitted beyond it. */
+  /** Open checkout sessions of one product. Buyers that the merchant sends are counted, and admitted beyond it. */
   openSessionsMax: number;
   requestsPerMinute: number;
   meteredPerSecond: number;
@@ -85,6 +85,13 @@ export const PLANS = {
     seatsMax: 100,
   },
 } as const satisfies Record<string, Plan>;
+
+/** Open sessions of one product beyond which a buyer without a wallet gives way to buyers with one. */
+export const OPEN_SESSIONS_WITHOUT_WALLET = 1_000;
+
+/** Limit on open sessions of a product, for buyers without a hand-off. */
+export const openSessionsMax = (plan: PlanName, hasWallet: boolean): number =>
+  hasWallet ? PLANS[plan].openSessionsMax : Math.min(PLANS[plan].openSessionsMax, OPEN_SESSIONS_WITHOUT_WALLET);
 
 export const PLAN_DAYS = 30;
 

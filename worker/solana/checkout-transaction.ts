@@ -51,7 +51,7 @@ export interface CheckoutTerms {
   memo: string;
   mint: string;
   decimals: number;
-  /** Read-only keys on the merchant's transfer, in order: the payment's reference, the service's reference. */
+  /** Read-only keys on the merchant's transfer, in order: the payment's reference, a reference of the service. */
   references: readonly string[];
   merchant: Leg;
   fee: Leg | null;

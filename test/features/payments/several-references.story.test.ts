@@ -1,5 +1,8 @@
 import { generateKeyPairSigner } from '@solana/kit';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { sweepReference } from '#features/payments/watch/reference-scan.ts';
+import { withFaults } from '../../support/faults/faults.ts';
+import { ctxOf } from '../../support/runner/shards.ts';
 import { PAYMENT_SWEEPS } from '../../support/runner/sweeps.ts';
 import { type Body, World } from '../../support/world.ts';
 
@@ -58,17 +61,45 @@ describe('several reference keys of the service', () => {
     expect(await readStatus(id)).toBe('FAILED');
   });
 
-  it('an added key delays expiry until its first walk, and payments with an earlier key are found', async () => {
+  it('a session of before an added key can be signed, shows its key, and is found, and expiry waits for the first walk', async () => {
     const one = { ...w.env, SERVICE_REFERENCE: keys[0]! };
+    const buyer = await w.chain.wallet();
     const open = async () =>
-      (await w.call('POST', `/v1/products/p/${product.slug}/connect`, { body: { customer_ref: crypto.randomUUID() }, env: one })).body;
-    const [paid, unpaid] = [await open(), await open()];
+      (await w.call('POST', `/v1/products/p/${product.slug}/connect`, { body: { wallet_address: buyer.address }, env: one })).body;
+    const sessions = await Promise.all(Array.from({ length: 4 }, open));
+    const [paid, unpaid, ...signed] = sessions as [Body, Body, ...Body[]];
     await w.sweepEach(PAYMENT_SWEEPS, one);
-    await w.chain.pay(await w.chain.wallet(), paid as never);
+    await w.chain.pay(buyer, paid as never);
     await end(unpaid.payment_id);
     await w.sweepEach(['expired']);
     expect(await readStatus(unpaid.payment_id)).toBe('PENDING_SIGNATURE');
     await w.sweepEach(PAYMENT_SWEEPS);
     expect([await readStatus(paid.payment_id), await readStatus(unpaid.payment_id)]).toEqual(['CONFIRMED', 'FAILED']);
+    for (const { payment_id: id, transaction, references } of signed) {
+      const body = { transaction: await w.chain.sign(buyer, transaction) };
+      expect(await w.call('POST', `/v1/payments/${id}/transaction`, { body })).toMatchObject({ status: 200 });
+      expect((await w.call('GET', `/v1/payments/${id}`)).body.references).toEqual(references);
+    }
+  });
+
+  it('a walk that fails ends no other walk, and the sweep fails', async () => {
+    const opened = await openOfEachKey();
+    await w.sweepEach(PAYMENT_SWEEPS);
+    const buyer = await w.chain.wallet();
+    for (const payment of opened.values()) await w.chain.pay(buyer, payment as never);
+    let batches = 0;
+    const { env } = withFaults(w.env, { before: ({ kind }) => kind === 'batch' && ++batches === 1 });
+    await sweepReference(ctxOf(env)).then(
+      () => expect.unreachable('the sweep succeeded'),
+      (error: unknown) => expect(String(error)).toContain('Network connection lost'),
+    );
+    const countFound = ({ payment_id: id }: Body) =>
+      w.env.DB.prepare("SELECT count(*) AS n FROM payment_candidates WHERE origin = 'found' AND payment_id = ?")
+        .bind(id)
+        .first<number>('n');
+    const found = await Promise.all([...opened.values()].map(countFound));
+    expect(found.sort()).toEqual([0, 1, 1]);
+    await w.sweepEach(PAYMENT_SWEEPS);
+    for (const { payment_id: id } of opened.values()) expect(await w.eventTypes(id)).toEqual(CONFIRMED);
   });
 });

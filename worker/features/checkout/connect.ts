@@ -7,20 +7,20 @@ import { findPayment } from '#features/payments/store.ts';
 import { getActiveListing, type Listing } from '#features/products/product.ts';
 import { inMode } from '#platform/chain/scope.ts';
 import type { Ctx, Scope, Shard } from '#platform/context.ts';
-import { type Change, commitNew, isAborted, type Write } from '#platform/db/commit.ts';
+import { type Change, commitNew, isAborted } from '#platform/db/commit.ts';
 import { type StoreAnswer, withAnswer } from '#platform/db/once.ts';
 import type { Handoff, PaymentSession } from '#platform/db/tables/checkout.ts';
 import type { Payment } from '#platform/db/tables/payments.ts';
 import type { Product } from '#platform/db/tables/products.ts';
 import type { AuthorizationRow } from '#platform/db/tables/subscriptions/authorizations.ts';
 import type { IdentityProvider } from '#rules/payment-terms.ts';
-import { PLANS, planAt } from '#rules/plans.ts';
+import { openSessionsMax, planAt } from '#rules/plans.ts';
 import { requireProvenIdentity } from './buyer-identity/identity.ts';
 import { type BuyerTerms, buyerTerms, requireTrusted, withHandoff } from './buyer-terms.ts';
 import { hintOf, loadHandoff, requireUnused } from './handoffs/handoff.ts';
 import { planPayment, requireBuyer, requirePayee, requireSpendablePayee } from './plan-payment.ts';
 import { type Prepared, prepareTransaction } from './prepare-transaction.ts';
-import { abortIfAtSessionLimit, endOldestWithoutWallet, requireSessionCapacity, useHandoff } from './sessions/store.ts';
+import { abortIfAtSessionLimit, requireSessionCapacity, useHandoff } from './sessions/store.ts';
 import { agreeOnPlan, beginSubscribing } from './subscribing/agree.ts';
 
 export interface Connect {
@@ -65,42 +65,18 @@ export async function connectBuyer(shard: Shard, input: Connect, storeAnswer: St
   const { payment } = change.result;
   // Calls the node before storing, so that a payment that cannot be received is not stored.
   const checkout = await prepareCheckout(ctx, change.result, payment.expectedWallet);
-  const answered = await withAnswer({ ...change, result: checkout }, storeAnswer(checkout));
-  if (handoff) return storeHandedOff(ctx, answered, handoff);
-  return storeWithinLimit(ctx, answered, PLANS[planAt(listing.merchant, ctx.now)].openSessionsMax);
-}
-
-/** Stores a session. Writes of `first` run before the others. */
-const storeCheckout = (ctx: Shard, change: Change<Checkout>, first: Write[] = []): Promise<Checkout> =>
-  commitNew(ctx, { ...change, writes: [...first, ...change.writes] }, () => findPayment(ctx, change.result.payment.id));
-
-/** Stores a session of a buyer whom the merchant sent, whom the limit on sessions of strangers does not concern. */
-async function storeHandedOff(ctx: Shard, change: Change<Checkout>, handoff: Handoff): Promise<Checkout> {
+  const openMax = openSessionsMax(planAt(listing.merchant, ctx.now), payment.expectedWallet !== null);
   try {
-    return await storeCheckout(ctx, change);
+    const { events } = change;
+    // A buyer with a hand-off is exempt from the limit on anonymous sessions.
+    const writes = handoff ? change.writes : [abortIfAtSessionLimit(ctx, payment.productId, openMax), ...change.writes];
+    await commitNew(ctx, await withAnswer({ events, writes, result: checkout }, storeAnswer(checkout)), () => findPayment(ctx, payment.id));
   } catch (error) {
-    await requireUnused(ctx, handoff);
+    if (handoff) await requireUnused(ctx, handoff);
+    else if (isAborted(error)) await requireSessionCapacity(ctx.db, payment.productId, openMax);
     throw error;
   }
-}
-
-/** Stores a session of a stranger. On a full product, a buyer with a wallet takes the room of one without. */
-async function storeWithinLimit(ctx: Shard, change: Change<Checkout>, openMax: number): Promise<Checkout> {
-  const { productId, expectedWallet } = change.result.payment;
-  const limit = { productId, openMax };
-  const isFull = abortIfAtSessionLimit(ctx, limit);
-  const makingRoom = expectedWallet === null ? [] : [[endOldestWithoutWallet(ctx, limit), isFull]];
-  let refusal: unknown;
-  for (const first of [[isFull], ...makingRoom]) {
-    try {
-      return await storeCheckout(ctx, change, first);
-    } catch (error) {
-      if (!isAborted(error)) throw error;
-      refusal = error;
-    }
-  }
-  await requireSessionCapacity(ctx, limit);
-  throw refusal;
+  return checkout;
 }
 
 /** Loads what is sold, the hand-off that a buyer was sent with, and the scope of the product. */

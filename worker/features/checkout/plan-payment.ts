@@ -44,6 +44,7 @@ export async function planPayment(ctx: Shard, product: Product, payee: Payee, { 
     usageUnits: product.usageUnits,
     graceHours: product.graceHours,
     ...(due.quote ? { quote: due.quote } : {}),
+    ...pickReferenceKey(ctx.config),
     ...(product.delivery ? { delivery: product.delivery } : {}),
     ...buyer.terms,
   };
@@ -80,6 +81,12 @@ async function payableTo(config: Config, recipientWallet: string, { price, expir
     feeAta: fee ? await deriveAccount(fee.wallet, mint) : null,
     expiresAt,
   };
+}
+
+/** Picks one of the service's reference keys at random, and for good: what was signed must match after a key was added. */
+function pickReferenceKey({ SERVICE_REFERENCE: keys }: Config): Pick<PaymentTerms, 'referenceKey'> {
+  const referenceKey = crypto.getRandomValues(new Uint32Array(1))[0]! % keys.length;
+  return referenceKey === 0 ? {} : { referenceKey };
 }
 
 const NOT_FOR_BUYERS: Obstacle[] = ['fee_wallet_configured', 'rail_unavailable'];

@@ -173,14 +173,10 @@ const toIdentityResource = ({ provider, providerUserId, username }: ProvenIdenti
 
 export const memoOf = (payment: Payment): string => `svc:${payment.nonce}`;
 
-/** Key of the service in a transaction. The nonces of all transactions spread over the configured keys. */
-export function serviceReferenceOf({ config: { SERVICE_REFERENCE: keys } }: Ctx, { nonce }: { nonce: string }): string {
-  return keys[nonce.charCodeAt(nonce.length - 1) % keys.length]!;
-}
-
 /** Reference keys of a transaction for a payment: its own, then the service's. Only checkout transactions carry any. */
-export const referencesOf = (ctx: Ctx, payment: Pick<Payment, 'reference' | 'nonce'>): string[] =>
-  payment.reference === '' ? [] : [payment.reference, serviceReferenceOf(ctx, payment)];
+export function referencesOf({ config: { SERVICE_REFERENCE: keys } }: Ctx, { reference, terms }: Payment): string[] {
+  return reference === '' ? [] : [reference, keys[terms.referenceKey ?? 0] ?? keys[0]!];
+}
 
 const inAsset = (payment: Payment, units: bigint): Money => ({ asset: payment.asset, units });
 export const priceOf = (payment: Payment): Money => inAsset(payment, payment.priceAmount);

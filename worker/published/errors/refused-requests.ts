@@ -111,7 +111,7 @@ export const REFUSED_REQUESTS = {
     next: 'Do not pay again before `meta.resets_at`, which `Retry-After` counts to. What was paid can still be consumed. The merchant can raise the limit of the product.',
   },
   plan_limit_reached: {
-    why: 'The plan’s limit of active objects is reached. `meta` has the limit, the current number and the plan. Waiting does not help.',
+    why: 'The plan’s limit of active objects is reached. `meta` has the limit and the current number. Waiting does not help, except with too many open checkouts of one product (`meta.reason` is `open_sessions`).',
     next: 'Archive a product, revoke a key or disable an endpoint that you do not need, or upgrade: `POST /v1/billing/checkout/processor` returns the payment page.',
   },
 } as const;

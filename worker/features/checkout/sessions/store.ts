@@ -1,7 +1,6 @@
 import { and, desc, eq, isNull, sql } from 'drizzle-orm';
 import { ApiError } from '#core/errors.ts';
 import type { HandoffId, IdentitySessionId, PaymentId, PaymentSessionId, ProductId } from '#core/ids.ts';
-import { MINUTE } from '#core/time.ts';
 import type { Db, Shard } from '#platform/context.ts';
 import { boundId } from '#platform/db/among.ts';
 import { abortIf, abortUnlessChanged, type Write } from '#platform/db/commit.ts';
@@ -60,44 +59,19 @@ export const useHandoff = (ctx: Shard, { id }: Handoff, paymentId: PaymentId): W
   abortUnlessChanged(ctx),
 ];
 
-/** Open sessions of a product, and the most that its seller's plan allows. */
-interface SessionLimit {
-  productId: ProductId;
-  openMax: number;
-}
+const isAtSessionLimit = (productId: ProductId, openMax: number) =>
+  sql`EXISTS (SELECT 1 FROM payments WHERE product_id = ${boundId(productId)} AND status IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMATION')
+    LIMIT 1 OFFSET ${openMax - 1})`;
 
-const isOpen = ({ now }: Shard, productId: ProductId) =>
-  sql`product_id = ${boundId(productId)} AND status IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMATION') AND expires_at > ${now}`;
+export const abortIfAtSessionLimit = (ctx: Shard, productId: ProductId, openMax: number): Write =>
+  abortIf(ctx, isAtSessionLimit(productId, openMax));
 
-const isAtSessionLimit = (ctx: Shard, { productId, openMax }: SessionLimit) =>
-  sql`EXISTS (SELECT 1 FROM payments WHERE ${isOpen(ctx, productId)} LIMIT 1 OFFSET ${openMax - 1})`;
-
-export const abortIfAtSessionLimit = (ctx: Shard, limit: SessionLimit): Write => abortIf(ctx, isAtSessionLimit(ctx, limit));
-
-/** Time in which a buyer without a wallet is undisturbed. The late grace of the payment follows. */
-const UNDISTURBED_MS = 3 * MINUTE;
-
-/**
- * Ends the oldest session that a stranger opened for a full product without a wallet. Money on its way is accepted in the late grace,
- * and the sweep expires the session afterwards.
- */
-export function endOldestWithoutWallet(ctx: Shard, limit: SessionLimit): Write {
-  const { db, now } = ctx;
-  const isAnonymous = sql`expected_wallet IS NULL AND payment_session_id IS NULL AND terms ->> 'handoffId' IS NULL
-    AND terms ->> 'identitySessionId' IS NULL`;
-  const isUntouched = sql`status = 'PENDING_SIGNATURE' AND tx_signature IS NULL AND created_at <= ${now - UNDISTURBED_MS}
-    AND NOT EXISTS (SELECT 1 FROM payment_candidates c WHERE c.payment_id = payments.id)`;
-  const oldest = sql`SELECT id FROM payments WHERE ${isOpen(ctx, limit.productId)} AND ${isAnonymous} AND ${isUntouched}
-    ORDER BY expires_at LIMIT 1`;
-  return stepRows(db, payments, { expiresAt: now, updatedAt: now }, sql`id = (${oldest}) AND ${isAtSessionLimit(ctx, limit)}`);
-}
-
-export async function requireSessionCapacity(ctx: Shard, limit: SessionLimit): Promise<void> {
-  const row = await ctx.db.get<{ isAtSessionLimit: number }>(sql`SELECT ${isAtSessionLimit(ctx, limit)} AS isAtSessionLimit`);
+export async function requireSessionCapacity(db: Db, productId: ProductId, openMax: number): Promise<void> {
+  const row = await db.get<{ isAtSessionLimit: number }>(sql`SELECT ${isAtSessionLimit(productId, openMax)} AS isAtSessionLimit`);
   if (row.isAtSessionLimit === 0) return;
   throw new ApiError('plan_limit_reached', {
     detail: 'Too many checkouts of this product are open. Retry when some have ended.',
-    meta: { reason: 'open_sessions', limit: limit.openMax, used: limit.openMax },
+    meta: { reason: 'open_sessions', limit: openMax, used: openMax },
   });
 }
 

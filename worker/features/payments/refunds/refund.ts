@@ -9,7 +9,6 @@ import { NATIVE_MINT } from '#solana/assets.ts';
 import { buildCheckoutTransaction, deriveAccount, type Lifetime } from '#solana/checkout-transaction.ts';
 import { LANDS_WITHIN_MS } from '#solana/finality.ts';
 import { REFUND_MEMO } from '#solana/refund.ts';
-import { serviceReferenceOf } from '../resource.ts';
 import { getPayment } from '../store.ts';
 import { readPassedAt } from '../watch/reference-scan.store.ts';
 import { hasUnderWay, hasUnlapsed, insertRefund, noteLapsed, restoreArchived } from './store.ts';
@@ -101,7 +100,7 @@ export async function prepareRefund(ctx: Scope, known: Payment, request: RefundR
         memo: REFUND_MEMO + refund.nonce,
         mint: payment.mint,
         decimals: DECIMALS[payment.asset],
-        references: [serviceReferenceOf(ctx, refund)],
+        references: [ctx.config.SERVICE_REFERENCE[0]!],
         merchant: { wallet: payment.payerWallet!, ata: destination, units: refund.amount, ataExists: exists[0] ?? false },
         fee: null,
       };

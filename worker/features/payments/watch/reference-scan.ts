@@ -22,10 +22,13 @@ const OVERLAP_MS = 5 * MINUTE;
 
 /**
  * Finds unreported payments of all databases by the service's reference keys, one of which is in every checkout transaction. The keys are
- * walked side by side.
+ * walked side by side, and one that fails ends no other.
  */
 export async function sweepReference(ctx: Shard, pageSize = PAGE_SIZE): Promise<Swept> {
-  return addSwept(...(await Promise.all(ctx.config.SERVICE_REFERENCE.map((key) => walkKey(ctx, { key, pageSize })))));
+  const walks = await Promise.allSettled(ctx.config.SERVICE_REFERENCE.map((key) => walkKey(ctx, { key, pageSize })));
+  const failed = walks.find((walk) => walk.status === 'rejected');
+  if (failed) throw failed.reason;
+  return addSwept(...walks.flatMap((walk) => (walk.status === 'fulfilled' ? [walk.value] : [])));
 }
 
 interface Walk {

@@ -96,7 +96,7 @@ export const payments = sqliteTable(
       .on(table.expiresAt)
       .where(sql`status IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMATION') AND livemode = 0`),
     // Counts the open sessions of a product.
-    index('payments_open').on(table.productId, table.expiresAt).where(sql`status IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMATION')`),
+    index('payments_open').on(table.productId).where(sql`status IN ('PENDING_SIGNATURE', 'PENDING_CONFIRMATION')`),
     index('payments_recovering').on(table.recoversPaymentId).where(sql`recovers_payment_id IS NOT NULL`),
     index('payments_by_membership').on(table.membershipId, table.confirmedAt).where(sql`membership_id IS NOT NULL`),
   ],

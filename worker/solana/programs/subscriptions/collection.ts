@@ -11,7 +11,7 @@ interface Collection {
   route: Omit<CollectionRoute, 'puller'>;
   amount: bigint;
   memo: string;
-  /** Read-only keys: the payment's reference, the service's reference. */
+  /** Read-only keys: the payment's reference, a reference of the service. */
   references: readonly string[];
 }
 
