@@ -54,10 +54,14 @@ export class Groups {
 
   /** Takes all waiting operations except those abandoned by their callers, who retry under the same key. */
   #takeWaiting(): Waiting[] {
-    const isGone = ({ called: { leftMs }, arrivedAt }: Waiting) => leftMs !== undefined && Date.now() > arrivedAt + leftMs;
-    const { true: gone = [], false: group = [] } = Object.groupBy(this.#waiting, (waiting) => String(isGone(waiting)) as 'true' | 'false');
+    const now = Date.now();
+    const group: Waiting[] = [];
+    for (const waiting of this.#waiting) {
+      const { leftMs } = waiting.called;
+      if (leftMs === undefined || now <= waiting.arrivedAt + leftMs) group.push(waiting);
+      else waiting.reject(Object.assign(new Error('waited past the deadline of its caller'), { retryable: true }));
+    }
     this.#waiting = [];
-    for (const { reject } of gone) reject(Object.assign(new Error('waited past the deadline of its caller'), { retryable: true }));
     return group;
   }
 }
