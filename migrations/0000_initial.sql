@@ -178,7 +178,8 @@ CREATE TABLE `ended_sessions` (
 	`late_grace_seconds` integer NOT NULL,
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL,
-	`version` integer NOT NULL
+	`version` integer NOT NULL,
+	`reference_key` integer
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `ended_sessions_by_nonce` ON `ended_sessions` (`livemode`,`nonce`) WHERE nonce IS NOT NULL;--> statement-breakpoint

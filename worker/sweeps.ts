@@ -147,6 +147,9 @@ export const SWEEPS: readonly Sweep[] = [
   { name: 'parked', nextDueAt: seldom(10 * MINUTE), run: sweepParked },
   // Order matters: candidates on the chain are found, then decided, and only then do sessions expire.
   { name: 'reference', nextDueAt: atEachCron, isOfDeployment: true, run: (ctx) => sweepReference(ctx) },
+  { name: 'reference2', nextDueAt: atEachCron, isOfDeployment: true, run: (ctx) => sweepReference(ctx, 1) },
+  { name: 'reference3', nextDueAt: atEachCron, isOfDeployment: true, run: (ctx) => sweepReference(ctx, 2) },
+  { name: 'reference4', nextDueAt: atEachCron, isOfDeployment: true, run: (ctx) => sweepReference(ctx, 3) },
   { name: 'candidates', nextDueAt: atEachCron, after: 'reference', run: sweepCandidates('found') },
   { name: 'expired', nextDueAt: atEachCron, after: 'candidates', run: sweepExpired },
   { name: 'sentCandidates', nextDueAt: atEachCron, run: sweepCandidates('sent') },

@@ -74,14 +74,14 @@ describe('readConfig', () => {
     ['two sandbox seeds', { SANDBOX_SEED: `${seed()},${seed()}` }, 'wrong: SANDBOX_SEED must be one 32-byte base64url seed'],
     ['a ring with a gap', { JWT_KEYS: `${seed()},,${seed()}` }, 'wrong: JWT_KEYS must be 32-byte base64url seeds, comma-separated'],
     [
-      'seven references',
-      { SERVICE_REFERENCE: Array.from({ length: 7 }, () => base58.encode(crypto.getRandomValues(new Uint8Array(32)))).join(',') },
-      'wrong: SERVICE_REFERENCE must be one to 6 addresses, comma-separated',
+      'five references',
+      { SERVICE_REFERENCE: Array.from({ length: 5 }, () => base58.encode(crypto.getRandomValues(new Uint8Array(32)))).join(',') },
+      'wrong: SERVICE_REFERENCE must be one to 4 addresses, comma-separated',
     ],
     [
       'a reference that is no address',
       { SERVICE_REFERENCE: 'wallet' },
-      'wrong: SERVICE_REFERENCE must be one to 6 addresses, comma-separated',
+      'wrong: SERVICE_REFERENCE must be one to 4 addresses, comma-separated',
     ],
     ['no node', { RPC_URL: '' }, 'wrong: RPC_URL is missing, and so is RPC_URLS'],
     ['an own host with a path', { OWN_HOSTS: 'svc.example.com/v1' }, 'wrong: OWN_HOSTS must be host names, comma-separated'],

@@ -30,8 +30,8 @@ const flag = z.enum(['true', 'false']).default('false');
 const loopback = z.url().regex(LOOPBACK);
 const list = z.string().transform((text) => [...new Set(text.split(',').map((part) => part.trim()))]);
 
-/** Scans of one sweep, within the connections that the platform allows to an invocation. */
-const SERVICE_REFERENCES_MAX = 6;
+/** Limit of `SWEEPS`, which walks each of them on its own. */
+const SERVICE_REFERENCES_MAX = 4;
 
 export const VARIABLES = {
   NETWORK: variableOf(
@@ -64,7 +64,7 @@ export const VARIABLES = {
   SERVICE_REFERENCE: variableOf(
     list.pipe(z.array(wallet).max(SERVICE_REFERENCES_MAX)),
     `one to ${SERVICE_REFERENCES_MAX} addresses, comma-separated`,
-    'read-only keys, one of which is added to every checkout transaction; the service scans them side by side to find payments. Use addresses that you control but never use elsewhere. For each 250 checkouts a second append one: sessions expire once it has been scanned. Do not remove or reorder them while sessions are open',
+    'read-only keys, one of which is added to every checkout transaction; the service scans each of them to find payments. Use addresses that you control but never use elsewhere. One key follows about 150 checkouts a second; append another beyond. Never remove or reorder keys: a payment keeps its own',
     { needed: 'always' },
   ),
   PEPPER: variableOf(

@@ -16,7 +16,16 @@ import { type Ctx, hasX402 } from '#platform/context.ts';
 import { CHALLENGE_SECONDS } from '#protocols/x402/challenge.ts';
 import { COMPUTE_CAPS } from '#protocols/x402/exact.ts';
 import { type PaymentRequirements, X402_VERSION } from '#protocols/x402/wire.ts';
-import { ADDRESS_CEILINGS, PAID_PLANS, PAYER_LIMITS, PLAN_NAMES, PLANS, PUBLIC_BUCKETS, type PublicBucket } from '#rules/plans.ts';
+import {
+  ADDRESS_CEILINGS,
+  OPEN_SESSIONS_WITHOUT_WALLET,
+  PAID_PLANS,
+  PAYER_LIMITS,
+  PLAN_NAMES,
+  PLANS,
+  PUBLIC_BUCKETS,
+  type PublicBucket,
+} from '#rules/plans.ts';
 import { servedRails } from '#rules/product-rails.ts';
 import { RAILS } from '#rules/rails.ts';
 
@@ -160,6 +169,7 @@ export const publishedLimits = () => ({
   public_buckets: toPublishedWindows(PUBLIC_BUCKETS),
   address_ceilings: toPublishedWindows(ADDRESS_CEILINGS),
   payer: { open_payments: PAYER_LIMITS.open, failed_payments: PAYER_LIMITS.failed, window_minutes: PAYER_LIMITS.failedMinutes },
+  open_sessions_without_wallet: OPEN_SESSIONS_WITHOUT_WALLET,
   per_page: PER_PAGE,
   timeline: TIMELINE,
   counted_rows: COUNTED_ROWS_MAX,

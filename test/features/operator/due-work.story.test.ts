@@ -191,10 +191,10 @@ const OTHERS: SweepName[] = [
   'names',
   'peppers',
   'seals',
-  'reference',
   'feePayer',
   'audit',
   'archive',
+  ...(['reference', 'reference2', 'reference3', 'reference4'] as const),
 ];
 
 describe('due work', () => {

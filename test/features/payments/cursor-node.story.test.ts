@@ -151,7 +151,7 @@ describe('reference sweep with a late node', REPEATED, () => {
   });
 
   describe('reference list full of spam', () => {
-    const walk = (env = w.env, pageSize = 2) => sweepReference(ctxOf(env), pageSize);
+    const walk = (env = w.env, pageSize = 2) => sweepReference(ctxOf(env), 0, pageSize);
     const spam = async (count: number) => {
       const spammer = await w.chain.wallet();
       const bill = { recipient: merchant.wallet.address, price: { base_units: '1' }, references: [w.env.SERVICE_REFERENCE as string] };

@@ -1,7 +1,8 @@
 import { generateKeyPairSigner } from '@solana/kit';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { sweepReference } from '#features/payments/watch/reference-scan.ts';
-import { withFaults } from '../../support/faults/faults.ts';
+import { DAY } from '#core/time.ts';
+import { dueWorkOf } from '#features/operator/due-work.store.ts';
+import { listDueSweeps } from '#platform/db/due/due-work.ts';
 import { ctxOf } from '../../support/runner/shards.ts';
 import { PAYMENT_SWEEPS } from '../../support/runner/sweeps.ts';
 import { type Body, World } from '../../support/world.ts';
@@ -61,45 +62,71 @@ describe('several reference keys of the service', () => {
     expect(await readStatus(id)).toBe('FAILED');
   });
 
-  it('a session of before an added key can be signed, shows its key, and is found, and expiry waits for the first walk', async () => {
+  it('a session of before an added key is found, and expiry waits for the first walk', async () => {
     const one = { ...w.env, SERVICE_REFERENCE: keys[0]! };
-    const buyer = await w.chain.wallet();
     const open = async () =>
-      (await w.call('POST', `/v1/products/p/${product.slug}/connect`, { body: { wallet_address: buyer.address }, env: one })).body;
-    const sessions = await Promise.all(Array.from({ length: 4 }, open));
-    const [paid, unpaid, ...signed] = sessions as [Body, Body, ...Body[]];
+      (await w.call('POST', `/v1/products/p/${product.slug}/connect`, { body: { customer_ref: crypto.randomUUID() }, env: one })).body;
+    const [paid, unpaid] = [await open(), await open()];
     await w.sweepEach(PAYMENT_SWEEPS, one);
-    await w.chain.pay(buyer, paid as never);
+    await w.chain.pay(await w.chain.wallet(), paid as never);
     await end(unpaid.payment_id);
     await w.sweepEach(['expired']);
     expect(await readStatus(unpaid.payment_id)).toBe('PENDING_SIGNATURE');
     await w.sweepEach(PAYMENT_SWEEPS);
     expect([await readStatus(paid.payment_id), await readStatus(unpaid.payment_id)]).toEqual(['CONFIRMED', 'FAILED']);
-    for (const { payment_id: id, transaction, references } of signed) {
+  });
+
+  it('a transaction that was prepared with any key is accepted after another key was added', async () => {
+    const buyer = await w.chain.wallet();
+    const before = { ...w.env, SERVICE_REFERENCE: keys.slice(0, 2).join(',') };
+    const prepared = new Map<string, Body>();
+    while (prepared.size < 2) {
+      const { body } = await w.call('POST', `/v1/products/p/${product.slug}/connect`, {
+        body: { wallet_address: buyer.address, customer_ref: crypto.randomUUID() },
+        env: before,
+      });
+      prepared.set(body.references[1], body);
+    }
+    for (const { payment_id: id, transaction, references } of prepared.values()) {
       const body = { transaction: await w.chain.sign(buyer, transaction) };
-      expect(await w.call('POST', `/v1/payments/${id}/transaction`, { body })).toMatchObject({ status: 200 });
+      expect((await w.call('POST', `/v1/payments/${id}/transaction`, { body })).status).toBe(200);
       expect((await w.call('GET', `/v1/payments/${id}`)).body.references).toEqual(references);
     }
   });
 
-  it('a walk that fails ends no other walk, and the sweep fails', async () => {
+  it('each key is walked by a sweep of its own, which is due only with such a key', async () => {
     const opened = await openOfEachKey();
     await w.sweepEach(PAYMENT_SWEEPS);
     const buyer = await w.chain.wallet();
     for (const payment of opened.values()) await w.chain.pay(buyer, payment as never);
-    let batches = 0;
-    const { env } = withFaults(w.env, { before: ({ kind }) => kind === 'batch' && ++batches === 1 });
-    await sweepReference(ctxOf(env)).then(
-      () => expect.unreachable('the sweep succeeded'),
-      (error: unknown) => expect(String(error)).toContain('Network connection lost'),
-    );
     const countFound = ({ payment_id: id }: Body) =>
       w.env.DB.prepare("SELECT count(*) AS n FROM payment_candidates WHERE origin = 'found' AND payment_id = ?")
         .bind(id)
         .first<number>('n');
-    const found = await Promise.all([...opened.values()].map(countFound));
-    expect(found.sort()).toEqual([0, 1, 1]);
-    await w.sweepEach(PAYMENT_SWEEPS);
-    for (const { payment_id: id } of opened.values()) expect(await w.eventTypes(id)).toEqual(CONFIRMED);
+    await w.sweepAlone('reference2');
+    expect(await Promise.all(keys.map((key) => countFound(opened.get(key)!)))).toEqual([0, 1, 0]);
+    const listDue = async (env = w.env) => {
+      const ctx = ctxOf(env);
+      return (await listDueSweeps(ctx, dueWorkOf(ctx))).filter((name) => name.startsWith('reference'));
+    };
+    expect(await listDue()).toEqual(['reference', 'reference2', 'reference3']);
+    expect(await listDue({ ...w.env, SERVICE_REFERENCE: keys[0]! })).toEqual(['reference']);
+  });
+
+  it('a session that ended long ago, and money that comes late for it, show the key of its transaction', async () => {
+    const opened = await openOfEachKey();
+    const { payment_id: id, references } = opened.get(keys[2]!)!;
+    const signature = await w.chain.pay(await w.chain.wallet(), opened.get(keys[2]!) as never);
+    await w.env.DB.prepare(
+      "UPDATE payments SET status = 'FAILED', failure_code = 'session_expired', updated_at = 1, expires_at = expires_at - ? WHERE id = ?",
+    )
+      .bind(40 * DAY, id)
+      .run();
+    await w.sweepAlone('endedSessions');
+    const isReduced = await w.env.DB.prepare('SELECT count(*) AS n FROM ended_sessions WHERE id = ?').bind(id).first<number>('n');
+    expect(isReduced).toBe(1);
+    expect((await w.call('GET', `/v1/payments/${id}`)).body.references).toEqual(references);
+    await w.confirm(id, signature);
+    expect((await w.call('GET', `/v1/payments/${id}`)).body.references).toEqual(references);
   });
 });

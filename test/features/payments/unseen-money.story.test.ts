@@ -17,7 +17,7 @@ describe('reference sweep over many pages', REPEATED, () => {
     merchant = await w.merchant();
     await w.env.DB.prepare('DELETE FROM cursors').run();
   });
-  const walk = (env = w.env) => sweepReference(ctxOf(env), 2);
+  const walk = (env = w.env) => sweepReference(ctxOf(env), 0, 2);
   const pay = async (count: number) => {
     const product = await w.product(merchant);
     const buyer = await w.chain.wallet();

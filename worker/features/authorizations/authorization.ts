@@ -52,7 +52,7 @@ export function planAuthorization(ctx: Shard, payment: Payment & { expectedWalle
     subscriberWallet: payment.expectedWallet,
     customerRef: payment.customerRef,
     email: payment.email,
-    terms: payment.terms,
+    terms: { ...payment.terms, referenceKey: undefined },
     ...plan,
     mint: payment.mint,
     recipientWallet: payment.recipientWallet,

@@ -50,8 +50,15 @@ const UNSETTLED = first("settlements WHERE status <> 'settled' AND next_check_at
 /** Work on payments. */
 const paymentWork = ({ config, now }: Ctx) => {
   const subscriptions = (...work: string[]): DueWork => ({ work: hasSubscriptions(config) ? work : [] });
+  const scan = (index: number): DueWork =>
+    config.SERVICE_REFERENCE[index] === undefined
+      ? { work: [] }
+      : { work: [`SELECT created_at FROM ${UNPAID} ORDER BY expires_at LIMIT 1`], gate: IS_UNPAID, idleMs: IDLE_SCAN_MS };
   return {
-    reference: { work: [`SELECT created_at FROM ${UNPAID} ORDER BY expires_at LIMIT 1`], gate: IS_UNPAID, idleMs: IDLE_SCAN_MS },
+    reference: scan(0),
+    reference2: scan(1),
+    reference3: scan(2),
+    reference4: scan(3),
     candidates: candidates(candidatesDue('found', SWEEP_PATIENCE_MS), candidatesDue('judged', 0)),
     expired: { work: [first(UNPAID, 'expires_at', EXPIRY_PATIENCE_MS + config.LATE_GRACE_SECONDS * SECOND)], gate: IS_UNPAID },
     sentCandidates: candidates(candidatesDue('sent', SWEEP_PATIENCE_MS)),

@@ -175,7 +175,7 @@ export const memoOf = (payment: Payment): string => `svc:${payment.nonce}`;
 
 /** Reference keys of a transaction for a payment: its own, then the service's. Only checkout transactions carry any. */
 export function referencesOf({ config: { SERVICE_REFERENCE: keys } }: Ctx, { reference, terms }: Payment): string[] {
-  return reference === '' ? [] : [reference, keys[terms.referenceKey ?? 0] ?? keys[0]!];
+  return reference === '' ? [] : [reference, ...keys.slice(terms.referenceKey ?? 0).slice(0, 1)];
 }
 
 const inAsset = (payment: Payment, units: bigint): Money => ({ asset: payment.asset, units });

@@ -59,11 +59,14 @@ function unitsOf(payment: Payment, asked: RefundRequest['amount']): bigint {
   return parsed.value.units;
 }
 
+/** Reference key of all refunds: the service's first one. */
+const referenceOf = ({ config }: Shard): string => config.SERVICE_REFERENCE[0]!;
+
 /** Returns the time up to which the chain was scanned: a refund that lapsed before and was not seen has not landed. */
 export async function readUntil(ctx: Shard): Promise<number> {
   // A simulated chain has no lag, so no scan is needed.
   if (ctx.sandbox !== null) return ctx.now;
-  return Math.min(ctx.now, await readPassedAt(ctx));
+  return Math.min(ctx.now, await readPassedAt(ctx, [referenceOf(ctx)]));
 }
 
 /**
@@ -100,7 +103,7 @@ export async function prepareRefund(ctx: Scope, known: Payment, request: RefundR
         memo: REFUND_MEMO + refund.nonce,
         mint: payment.mint,
         decimals: DECIMALS[payment.asset],
-        references: [ctx.config.SERVICE_REFERENCE[0]!],
+        references: [referenceOf(ctx)],
         merchant: { wallet: payment.payerWallet!, ata: destination, units: refund.amount, ataExists: exists[0] ?? false },
         fee: null,
       };

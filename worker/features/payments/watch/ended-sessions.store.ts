@@ -10,6 +10,7 @@ import { payments } from '#platform/db/tables/payments.ts';
 import { products } from '#platform/db/tables/products.ts';
 import { webhookDeliveries } from '#platform/db/tables/webhooks.ts';
 import { updateUnversioned } from '#platform/db/versioned.ts';
+import { given } from '#platform/http/openapi.ts';
 import { BLANK } from '../new-payment.store.ts';
 
 type Payment = typeof payments.$inferSelect;
@@ -38,7 +39,7 @@ export async function listEnded(ctx: Shard, which: SessionKey): Promise<Payment[
     .from(endedSessions)
     .innerJoin(products, eq(products.id, endedSessions.productId))
     .where(matchesKey(ctx, which));
-  return found.map(({ ended, product: { slug, name: productName, ...terms } }) => ({
+  return found.map(({ ended: { referenceKey, ...ended }, product: { slug, name: productName, ...terms } }) => ({
     ...BLANK,
     ...ended,
     slug,
@@ -46,7 +47,7 @@ export async function listEnded(ctx: Shard, which: SessionKey): Promise<Payment[
     failureCode: ended.failureCode ?? 'session_expired',
     mint: '',
     recipientAta: '',
-    terms: { productName, ...terms },
+    terms: { productName, ...terms, ...given('referenceKey', referenceKey) },
   }));
 }
 
@@ -90,7 +91,7 @@ export async function endSessions(db: Db, over: { id: PaymentId; version: number
     updateUnversioned(db, payments, { isRetained: true }, sql`id IN ${listed} AND ${isReducible(before)} AND ${HAS_MONEY}`),
     db.insert(endedSessions).select(
       sql`SELECT id, merchant_id, livemode, product_id, nullif(failure_code, 'session_expired'), nonce, reference, asset, price_amount, recipient_wallet, customer_ref,
-          expires_at, late_grace_seconds, created_at, updated_at, version
+          expires_at, late_grace_seconds, created_at, updated_at, version, terms ->> 'referenceKey'
         FROM payments WHERE id IN ${listed} AND ${isReducible(before)}`,
     ),
     db.delete(webhookDeliveries).where(sql`event_id IN (SELECT id FROM events WHERE act_seq IN (${theirs}))`),

@@ -24,7 +24,7 @@ export const certainAt = ({ expiresAt, lateGraceSeconds }: Pick<Payment, 'expire
  */
 export async function sweepExpired(ctx: Shard): Promise<Swept> {
   // A simulated chain has no lag, so no scan is needed.
-  const passedAt = ctx.sandbox === null ? await readPassedAt(ctx) : ctx.now;
+  const passedAt = ctx.sandbox === null ? await readPassedAt(ctx, ctx.config.SERVICE_REFERENCE) : ctx.now;
   const endedBy = Math.min(ctx.now - EXPIRY_PATIENCE_MS, passedAt);
   const bounds = { endedBy, graceMs: ctx.config.LATE_GRACE_SECONDS * SECOND, abandonedBefore: ctx.now - DAY };
   return sweepPages<ExpiringSession>(

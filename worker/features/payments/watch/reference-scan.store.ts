@@ -32,9 +32,8 @@ export async function loadWalks(ctx: Ctx, key: string): Promise<Walks> {
   return { newest: named(newestOf(key)), backlog: named(backlogOf(key)) };
 }
 
-/** Reads the time (epoch ms) up to which the walks of all reference keys have seen every payment on chain. 0 before a key's first walk. */
-export async function readPassedAt(ctx: Ctx): Promise<number> {
-  const keys = ctx.config.SERVICE_REFERENCE;
+/** Reads the time (epoch ms) up to which the walks of these reference keys have seen every payment on chain. 0 before a key's first walk. */
+export async function readPassedAt(ctx: Ctx, keys: readonly string[]): Promise<number> {
   const walked = await listCursors(ctx, keys.map(newestOf));
   return walked.length < keys.length ? 0 : Math.min(...walked.map(({ passedAt }) => passedAt));
 }

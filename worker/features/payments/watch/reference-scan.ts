@@ -21,27 +21,15 @@ const LISTING_LAG_MS = 30 * SECOND;
 const OVERLAP_MS = 5 * MINUTE;
 
 /**
- * Finds unreported payments of all databases by the service's reference keys, one of which is in every checkout transaction. The keys are
- * walked side by side, and one that fails ends no other.
+ * Finds unreported payments of all databases by a reference key of the service. Reads from the newest transaction to the start of the last
+ * walk, then the backlog, so that new money is seen first. Each page and its cursor step are one batch in the first database: a crash
+ * resumes, and a repeated page changes nothing.
  */
-export async function sweepReference(ctx: Shard, pageSize = PAGE_SIZE): Promise<Swept> {
-  const walks = await Promise.allSettled(ctx.config.SERVICE_REFERENCE.map((key) => walkKey(ctx, { key, pageSize })));
-  const failed = walks.find((walk) => walk.status === 'rejected');
-  if (failed) throw failed.reason;
-  return addSwept(...walks.flatMap((walk) => (walk.status === 'fulfilled' ? [walk.value] : [])));
-}
-
-interface Walk {
-  key: string;
-  pageSize: number;
-}
-
-/**
- * Reads from the newest transaction to the start of the last walk, then the backlog, so that new money is seen first. Each page and its
- * cursor step are one batch in the first database: a crash resumes, and a repeated page changes nothing.
- */
-async function walkKey(ctx: Shard, walk: Walk): Promise<Swept> {
-  const walks = await loadWalks(ctx, walk.key);
+export async function sweepReference(ctx: Shard, index = 0, pageSize = PAGE_SIZE): Promise<Swept> {
+  const key = ctx.config.SERVICE_REFERENCE[index];
+  if (key === undefined) return { taken: 0, end: 'empty' };
+  const walk = { key, pageSize };
+  const walks = await loadWalks(ctx, key);
   if (walks.newest.walkBefore !== null) await storeScanStep(ctx, setAside(ctx, walks));
   const newest = await readPages(ctx, walk, stepNewest);
   const backlog = await readPages(ctx, walk, stepBacklog);
@@ -52,7 +40,7 @@ type SignaturePage = Extract<SignatureListing, { kind: 'page' }>;
 
 type Step = (ctx: Ctx, walks: Walks) => { from: Cursor; past: (page: SignaturePage) => Cursor; lost: () => Cursor } | null;
 
-async function readPages(ctx: Shard, { key, pageSize }: Walk, stepFrom: Step): Promise<Swept> {
+async function readPages(ctx: Shard, { key, pageSize }: { key: string; pageSize: number }, stepFrom: Step): Promise<Swept> {
   let taken = 0;
   const endsAtMs = ctx.elapsedMs() + WALK_MS;
   while (ctx.elapsedMs() < endsAtMs && ctx.budget.left > 0) {

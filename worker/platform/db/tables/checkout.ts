@@ -102,6 +102,7 @@ export const endedSessions = sqliteTable(
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull(),
     version: integer('version').notNull(),
+    referenceKey: integer('reference_key'),
   },
   (table) => [
     uniqueIndex('ended_sessions_by_nonce').on(table.livemode, table.nonce).where(sql`nonce IS NOT NULL`),
