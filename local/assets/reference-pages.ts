@@ -114,7 +114,7 @@ Beyond a limit the answer is 429 \`rate_limited\` or \`plan_limit_reached\`, wit
 
 ${plansTable()}
 
-Keys, products and endpoints are counted for each mode. A draft that nobody can pay does not count. A buyer without a wallet is refused from ${plain(OPEN_SESSIONS_WITHOUT_WALLET)} open checkouts on. A buyer with a hand-off or a payment session is counted, and never refused. Sandbox keys get a fifth of the requests, at least 30 a minute. Requests are counted in memory, so a minute may begin anew after some seconds without a call.
+Keys, products and endpoints are counted for each mode. A draft that cannot be paid does not count. A buyer without a wallet is refused from ${plain(OPEN_SESSIONS_WITHOUT_WALLET)} open checkouts on. A buyer with a hand-off or a payment session is counted, and never refused. Sandbox keys get a fifth of the requests, at least 30 a minute. Requests are counted in memory, so a minute may begin anew after some seconds without a call.
 
 ## Calls without a credential
 

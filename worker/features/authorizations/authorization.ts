@@ -52,7 +52,7 @@ export function planAuthorization(ctx: Shard, payment: Payment & { expectedWalle
     subscriberWallet: payment.expectedWallet,
     customerRef: payment.customerRef,
     email: payment.email,
-    terms: { ...payment.terms, referenceKey: undefined },
+    terms: payment.terms,
     ...plan,
     mint: payment.mint,
     recipientWallet: payment.recipientWallet,

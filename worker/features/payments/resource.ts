@@ -175,7 +175,8 @@ export const memoOf = (payment: Payment): string => `svc:${payment.nonce}`;
 
 /** Reference keys of a transaction for a payment: its own, then the service's. Only checkout transactions carry any. */
 export function referencesOf({ config: { SERVICE_REFERENCE: keys } }: Ctx, { reference, terms }: Payment): string[] {
-  return reference === '' ? [] : [reference, ...keys.slice(terms.referenceKey ?? 0).slice(0, 1)];
+  const { referenceKey = 0 } = terms;
+  return reference === '' ? [] : [reference, ...keys.slice(referenceKey, referenceKey + 1)];
 }
 
 const inAsset = (payment: Payment, units: bigint): Money => ({ asset: payment.asset, units });

@@ -70,8 +70,7 @@ export async function requireSessionCapacity(db: Db, productId: ProductId, openM
   const row = await db.get<{ isAtSessionLimit: number }>(sql`SELECT ${isAtSessionLimit(productId, openMax)} AS isAtSessionLimit`);
   if (row.isAtSessionLimit === 0) return;
   throw new ApiError('plan_limit_reached', {
-    detail:
-      'Too many checkouts of this product are open. Retry when some have ended, or name the wallet that pays: paid plans admit more such buyers.',
+    detail: 'Too many checkouts of this product are open. Retry when some have ended.',
     meta: { reason: 'open_sessions', limit: openMax, used: openMax },
   });
 }

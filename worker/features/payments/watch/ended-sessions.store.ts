@@ -10,7 +10,6 @@ import { payments } from '#platform/db/tables/payments.ts';
 import { products } from '#platform/db/tables/products.ts';
 import { webhookDeliveries } from '#platform/db/tables/webhooks.ts';
 import { updateUnversioned } from '#platform/db/versioned.ts';
-import { given } from '#platform/http/openapi.ts';
 import { BLANK } from '../new-payment.store.ts';
 
 type Payment = typeof payments.$inferSelect;
@@ -47,7 +46,7 @@ export async function listEnded(ctx: Shard, which: SessionKey): Promise<Payment[
     failureCode: ended.failureCode ?? 'session_expired',
     mint: '',
     recipientAta: '',
-    terms: { productName, ...terms, ...given('referenceKey', referenceKey) },
+    terms: { productName, ...terms, ...(referenceKey === null ? {} : { referenceKey }) },
   }));
 }
 
